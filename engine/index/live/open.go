@@ -181,7 +181,6 @@ func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*version.Se
 		}
 	}
 	// Publish the segments, and read the log.
-	x.writer.recovering = f != nil || m.Live != nil
 	err := x.writer.fill(segments, next)
 	if err == nil {
 		x.writer.applyTombstones(x.versions.Current())

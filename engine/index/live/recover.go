@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"golang.org/x/sync/errgroup"
 
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/index/live/version"
@@ -36,7 +34,6 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 	}
 	f.files = f.manifest.Live.Files
 	x.writer.log, x.recovery.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o.NoSync), x.replay)
-	x.finishReplay()
 	if err == nil {
 		err = x.upkeep.nameLog(func(*Manifest) {})
 	}
@@ -98,7 +95,6 @@ func (x *Index) becomeLive() error {
 func (x *Index) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
 	start := time.Now()
 	x.recovery.Log, err = wal.Check(dir, m.Live.log(o.NoSync), x.replay)
-	x.finishReplay()
 	x.recovery.Took = time.Since(start)
 	return err
 }
@@ -124,21 +120,6 @@ func (x *Index) replay(position wal.Position, record []byte) error {
 	x.recovery.Deleted += uint64(len(c.delete))
 	defer x.writer.publish()
 	return x.writer.apply(&c)
-}
-
-// finishReplay makes the blocks of the memtables, several concurrently.
-func (x *Index) finishReplay() {
-	x.writer.recovering = false
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, m := range x.versions.Current().Memtables {
-		group.Go(func() error {
-			m.IndexAll()
-			return nil
-		})
-	}
-	group.Wait()
-	x.writer.grown()
 }
 
 // removeOrphans removes files that the manifest does not name: the results of an unfinished flush, merge or build, and

@@ -29,11 +29,10 @@ type writer struct {
 	closed bool
 	admission
 
-	log        *wal.Log // nil if nothing is durable
-	record     []byte   // memory of the next record
-	pending    pendingInsert
-	logged     atomic.Uint64 // position of the last record
-	recovering bool          // the log is being read
+	log     *wal.Log // nil if nothing is durable
+	record  []byte   // memory of the next record
+	pending pendingInsert
+	logged  atomic.Uint64 // position of the last record
 
 	counters
 	deleted []rows.DocID // documents of files that were deleted since the last flush began
@@ -270,7 +269,7 @@ func (w *writer) add(docs []rows.Doc, expires []rows.Time) {
 func (w *writer) newMemtable(first rows.DocID) *memtable.Table {
 	c := &w.config
 	o := memtable.Options{First: first, MaxDocs: int(c.memtableDocs()), MaxBytes: w.memtableBytes(), K: c.Design.K,
-		Sketches: c.Sketches, Deferred: w.recovering}
+		Sketches: c.Sketches}
 	if c.IDs {
 		o.Key = &w.key
 	}

@@ -138,37 +138,6 @@ func (b *blocks) bucket(h head) (fingerprints []uint64, rows []uint32) {
 // bytes returns the memory of the blocks.
 func (b *blocks) bytes() uint64 { return b.arena.bytes() + 8*uint64(len(b.heads))*(b.mask+1) }
 
-// fill makes the buckets of a memtable's first n fingerprints, each with its final space, in empty blocks. This is
-// several times faster than adding them one by one.
-func (b *blocks) fill(n int, pages func(yield func(row int, fingerprints []uint64) bool)) {
-	counts := make([]uint32, b.mask+1)
-	for i, heads := range b.heads {
-		clear(counts)
-		for _, fingerprints := range pages {
-			for _, f := range fingerprints {
-				counts[b.value(i, b.shuffled(f))]++
-			}
-		}
-		for value, n := range counts {
-			if n > 0 {
-				class := bits.Len32((n - 1) / 4)
-				address, _ := b.arena.alloc(bucketWords(class))
-				heads[value] = uint64(newHead(address, class, 0))
-			}
-		}
-		for first, fingerprints := range pages {
-			for j, f := range fingerprints {
-				slot := &heads[b.value(i, b.shuffled(f))]
-				h := head(*slot)
-				lane, rows := b.bucket(h)
-				lane[h.n()], rows[h.n()] = f, uint32(first+j)
-				*slot = uint64(h + 1)
-			}
-		}
-	}
-	b.rows.Store(int64(n))
-}
-
 // search calls yield with each fingerprint within k of a query, and its row, for rows before end, until yield returns
 // false; it then returns false. Each row is reported once, in no order. k must be at most K. positions is scratch
 // memory.

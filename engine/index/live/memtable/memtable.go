@@ -50,7 +50,7 @@ type page struct {
 	expires      atomic.Pointer[[pageDocs]rows.Time]
 }
 
-// Options describe a memtable. Only the writer reads Key and Deferred.
+// Options describe a memtable. Only the writer reads Key.
 type Options struct {
 	First    rows.DocID  // number of the first document
 	MaxDocs  int         // capacity in documents
@@ -58,7 +58,6 @@ type Options struct {
 	K        int         // maximum distance of searches
 	Key      *rows.IDKey // key of the hash of IDs; nil if documents have none
 	Sketches bool        // keep the sketches of documents
-	Deferred bool        // make no blocks before IndexAll
 }
 
 // documentBytes estimates the memory of a document.
@@ -101,7 +100,7 @@ func (m *Table) Add(docs []rows.Doc, expires []rows.Time) int {
 		row++
 	}
 	m.n.Store(int64(row))
-	if !m.Deferred && m.unindexed() >= unindexedMax {
+	if m.unindexed() >= unindexedMax {
 		m.index()
 	}
 	return row - begin
@@ -157,12 +156,6 @@ func (m *Table) putID(p *page, row int, id string) {
 	p.ids[row%pageDocs] = block
 	m.rows.put(m.Key.Hash(id), row, func(row int) bool { return string(m.idBytes(row)) == id })
 	m.size.Add(m.ids.bytes() + m.rows.bytes() - oldBytes)
-}
-
-// IndexAll makes the blocks that were deferred.
-func (m *Table) IndexAll() {
-	m.Deferred = false
-	m.index()
 }
 
 // EachPage calls yield with the fingerprints of rows [first, limit), page by page, and the first row of each page, until
@@ -387,14 +380,13 @@ func (m *Table) indexLocked() {
 	b, oldBytes := m.blocks.Load(), uint64(0)
 	if b == nil {
 		b = newBlocks(m.K, m.likely)
-		b.fill(n, func(yield func(int, []uint64) bool) { m.EachPage(0, n, yield) })
 	} else {
 		oldBytes = b.bytes()
-		m.EachPage(int(b.rows.Load()), n, func(row int, fingerprints []uint64) bool {
-			b.append(row, fingerprints)
-			return true
-		})
 	}
+	m.EachPage(int(b.rows.Load()), n, func(row int, fingerprints []uint64) bool {
+		b.append(row, fingerprints)
+		return true
+	})
 	m.size.Add(b.bytes() - oldBytes)
 	m.blocks.Store(b)
 }

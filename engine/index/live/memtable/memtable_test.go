@@ -37,22 +37,19 @@ func skewed(rng *rand.Rand, n, k int) []rows.Doc {
 }
 
 // TestMemtableSearch compares searches of memtables with all documents, for every K and k. Blocks are made at once,
-// at the end, or in steps, with rows outside blocks and rows that moved since the search began.
+// or in steps, with rows outside blocks and rows that moved since the search began.
 func TestMemtableSearch(t *testing.T) {
 	maximum := long.Or(2500, 6000)
 	for K := range permute.MaxK + 1 {
 		rng := rand.New(rand.NewPCG(uint64(K), 7))
 		docs := skewed(rng, maximum, K)
 		o := Options{First: 1000, MaxDocs: maximum, MaxBytes: 1 << 40, K: K}
-		one, late := New(o), New(o)
-		o.Deferred = true
-		all := New(o)
+		one, late, all := New(o), New(o), New(o)
 		for _, m := range []*Table{all, late} {
 			if n := m.Add(docs, nil); n != maximum {
 				t.Fatalf("%d documents are in", n)
 			}
 		}
-		all.IndexAll()
 		for n := 0; n < maximum-unindexedDocs; one.index() {
 			n += one.Add(docs[n:min(n+1+rng.IntN(300), maximum-unindexedDocs)], nil)
 		}
