@@ -3,6 +3,7 @@ package memtable
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -30,9 +31,9 @@ import (
 // has 16 fingerprints. An insert appends to K+1 buckets. A full bucket moves to twice the space, and readers keep the
 // old one. So a document needs about 35 bytes per block.
 //
-// Appends are not concurrent (memtable.indexing), and readers take no lock: a head is one word, and is stored after the
+// Appends are not concurrent (rowIndex.indexing), and readers take no lock: a head is one word, and is stored after the
 // entries that it counts. Readers find at least the rows that were in blocks when they began. The newest rows are added
-// in groups: see memtable.go.
+// in groups: see rowIndex.
 type blocks struct {
 	heads [][]uint64   // heads of each block, by value
 	shift []int        // shift of each block's leading bits
@@ -112,6 +113,23 @@ func (b *blocks) add(f uint64, row uint32) {
 		fingerprints, rows := b.bucket(h)
 		fingerprints[h.n()], rows[h.n()] = f, row
 		atomic.StoreUint64(slot, uint64(h+1))
+	}
+}
+
+// append adds the fingerprints of rows from row on, in groups whose misses overlap. Calls must not be concurrent.
+func (b *blocks) append(row int, fingerprints []uint64) {
+	for part := range slices.Chunk(fingerprints, unindexedDocs) {
+		for group := range slices.Chunk(part, prefetchQueries) {
+			b.prefetchHeads(group, len(b.heads)-1)
+		}
+		for _, f := range part {
+			b.prefetchRoom(f)
+		}
+		for i, f := range part {
+			b.add(f, uint32(row+i))
+		}
+		row += len(part)
+		b.rows.Store(int64(row))
 	}
 }
 

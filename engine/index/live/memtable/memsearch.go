@@ -3,7 +3,6 @@ package memtable
 import (
 	"context"
 
-	"example.org/ndd/asm"
 	"example.org/ndd/engine/index/live/rows"
 )
 
@@ -88,7 +87,7 @@ func (m *Table) Search(dst []rows.Match, a *Search, queries []uint64, limit int)
 func (m *Table) searchOne(dst []rows.Match, a *Search, q int, query uint64, limit int) []rows.Match {
 	var seen map[uint64]bool // fingerprints
 	begin := len(dst)
-	m.eachNear(a, query, func(f uint64, row uint32) bool {
+	m.eachNear(a, m.Before(a.Clock), query, func(f uint64, row uint32) bool {
 		if n := len(dst); a.First && (n > begin && dst[n-1].Fingerprint == f || seen[f]) {
 			return true
 		}
@@ -108,18 +107,6 @@ func (m *Table) searchOne(dst []rows.Match, a *Search, q int, query uint64, limi
 	return dst
 }
 
-// eachNear calls yield with each row within k of a query until yield returns false. The rows of a fingerprint ascend.
-// They may include rows that the view does not see.
-func (m *Table) eachNear(a *Search, query uint64, yield func(f uint64, row uint32) bool) {
-	start := 0 // first row to scan; it is read first, because other goroutines move rows into buckets
-	if b := m.blocks.Load(); b != nil {
-		if start = int(b.rows.Load()); !b.search(query, a.K, uint32(start), a.Positions, yield) {
-			return
-		}
-	}
-	m.scan(start, m.Before(a.Clock), query, a.K, a.Positions, yield)
-}
-
 // Since appends a match for each document from number first on that is within k of a query.
 func (m *Table) Since(dst []rows.Match, a *Search, first rows.DocID, query uint64) []rows.Match {
 	begin := 0
@@ -135,59 +122,15 @@ func (m *Table) Since(dst []rows.Match, a *Search, first rows.DocID, query uint6
 	return dst
 }
 
-// scan calls yield with each of rows [start, end) that is within k of a query, in order, until yield returns false.
-func (m *Table) scan(start, end int, query uint64, k int, positions []uint32, yield func(f uint64, row uint32) bool) {
-	m.EachPage(start, end, func(first int, fingerprints []uint64) bool {
-		for row := 0; row < len(fingerprints); {
-			n, done := asm.Within64(positions, fingerprints[row:], query, k)
-			for _, p := range positions[:n] {
-				if !yield(fingerprints[row+int(p)], uint32(first+row+int(p))) {
-					return false
-				}
-			}
-			row += done
-		}
-		return true
-	})
-}
-
 // Each calls yield with each document within k of q, the query with the given number, and its similarity, until yield
 // returns false. It returns false if yield did. The documents of a fingerprint ascend.
 func (m *Table) Each(a *Search, query int, q uint64, yield func(doc rows.DocID, similarity float32) bool) (more bool) {
 	more = true
-	m.eachNear(a, q, func(_ uint64, row uint32) bool {
+	m.eachNear(a, m.Before(a.Clock), q, func(_ uint64, row uint32) bool {
 		if similarity, ok := a.takes(m, int(row), query); ok {
 			more = yield(m.First+rows.DocID(row), similarity)
 		}
 		return more
 	})
 	return more
-}
-
-// prefetch requests the buckets for some queries and, if heads is set, the heads of these buckets.
-func (m *Table) prefetch(queries []uint64, k int, heads bool) {
-	b := m.blocks.Load()
-	if b == nil {
-		return
-	}
-	if heads {
-		b.prefetchHeads(queries, k)
-	}
-	b.prefetchBuckets(queries, k)
-}
-
-// PrefetchHeads requests the heads and the unindexed rows that a search for a few queries reads.
-func (m *Table) PrefetchHeads(queries []uint64, k int) {
-	if b := m.blocks.Load(); b != nil && len(queries) <= prefetchQueries {
-		b.prefetchHeads(queries, k)
-		m.prefetchUnindexed(int(b.rows.Load()))
-	}
-}
-
-// prefetchUnindexed requests the rows from row first on. Another processor may have written the last ones.
-func (m *Table) prefetchUnindexed(first int) {
-	m.EachPage(first, m.Len(), func(_ int, fingerprints []uint64) bool {
-		asm.PrefetchAll(fingerprints)
-		return false
-	})
 }
