@@ -99,7 +99,7 @@ func (u *upkeep) addSegment(ctx context.Context, in input, options BuildOptions)
 	if err != nil {
 		return 0, err
 	}
-	o := u.fileOptions(options.Threads, n, u.writer.documents()+n)
+	o := u.fileOptions(options.Threads, n, n)
 	o.Progress, o.Planned, o.Budget = options.Progress, options.Planned, options.Budget.OrMachine()
 	g := &mergeInput{first: first, end: first + rows.DocID(n), numbers: rows.NewNumbers(first, n), ids: u.config.IDs,
 		sketches: in.sketches != nil, fileInput: &in}
@@ -122,50 +122,10 @@ func (u *upkeep) resolveConflicts(ctx context.Context, first, end rows.DocID) er
 			return fmt.Errorf("the documents are added; some IDs belong to more than one document: %w", err)
 		}
 		if _, err := u.writer.deleteFound(ctx, func() ([]rows.DocID, error) {
-			return u.writer.superseded(position, min(position+conflictIDs, end))
+			return u.writer.ids.superseded(position, min(position+conflictIDs, end))
 		}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// superseded returns the documents with IDs in the range that lose their ID to another document. If conflicts are
-// refused, these are the added documents whose ID was inserted meanwhile. The caller holds writer.mu.
-func (w *writer) superseded(first, end rows.DocID) (docs []rows.DocID, err error) {
-	v, now, conflict := w.versions.Current(), w.versions.Clock.Now(), cmp.Or(w.config.OnConflict, rows.Replace)
-	if conflict == rows.Replace {
-		now = 0
-	}
-	// Find the ID of each added document.
-	for doc := first; doc < end; doc++ {
-		s := v.SegmentOf(doc)
-		if s == nil {
-			continue
-		}
-		row, ok := s.Numbers.Row(doc)
-		if !ok {
-			continue
-		}
-		id, err := w.ids.Row(v, s, row)
-		if err != nil {
-			return nil, err
-		}
-		// Decide between all documents with this ID.
-		documents, err := w.appendHolders(nil, id, now)
-		if err != nil {
-			return nil, err
-		}
-		slices.Sort(documents)
-		switch {
-		case len(documents) < 2:
-		case conflict == rows.Replace:
-			docs = append(docs, documents[:len(documents)-1]...)
-		case conflict == rows.Keep:
-			docs = append(docs, documents[1:]...)
-		case slices.Contains(documents, doc):
-			docs = append(docs, doc)
-		}
-	}
-	return docs, nil
 }

@@ -54,7 +54,7 @@ func TestCheckAndInsertWaiting(t *testing.T) {
 			must.Eventually(t, "somebody waits", func() bool {
 				x.writer.mu.Lock()
 				defer x.writer.mu.Unlock()
-				return x.writer.room != nil
+				return x.writer.state.space.room != nil
 			})
 			if round%2 == 0 {
 				time.Sleep(5 * time.Millisecond) // time in which, usually, all of them begin to wait
@@ -239,7 +239,7 @@ func TestSealedLayout(t *testing.T) {
 			t.Errorf("%s: other documents", layout)
 		}
 		for _, s := range x.versions.Current().Segments {
-			small := layout == table.LayoutPlanar && s.Documents() <= x.writer.documents()/smallShare
+			small := layout == table.LayoutPlanar && s.Documents() <= x.versions.Current().Documents()/smallShare
 			if s.Layout() != layout || s.Segment.Design().Name != "halves" && !small {
 				t.Errorf("%s, %s: want %s", s.Segment.Design().Name, s.Layout(), layout)
 			}

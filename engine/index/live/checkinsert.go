@@ -43,7 +43,7 @@ func (c *checker) run(ctx context.Context, docs []rows.Doc, k, maxDocs int) ([]O
 	var out []Outcome
 	for len(out) < len(docs) {
 		chunk := docs[len(out):min(len(out)+checkDocs, len(docs))]
-		if err := c.writer.insertable(chunk); err != nil {
+		if err := checkRecord(chunk, &c.writer.config); err != nil {
 			return out, err
 		}
 		ok, err := c.check(chunk)
@@ -158,12 +158,12 @@ func (c *checker) conclude() ([]Outcome, error) {
 // With an error it returns the number of decided documents. The caller holds writer.mu.
 func (c *checker) insert() (n int, position wal.Position, err error) {
 	w := c.writer
-	defer w.publish()
+	defer w.versions.Commit()
 	for n < len(c.docs) {
 		ok, err := c.decide(n)
 		if err == nil && len(c.pending.docs) > 0 {
 			if position, err = w.write(&c.pending.change); err == nil {
-				w.apply(&c.pending.change)
+				w.state.apply(&c.pending.change)
 			}
 		}
 		if err != nil {
@@ -186,7 +186,7 @@ func (c *checker) repeated() error {
 		return version.ErrClosed
 	}
 	w.prepare(&c.pending)
-	view := w.newest()
+	view := w.versions.Latest()
 	for i := range c.docs {
 		if err := c.repeat(i, view); err != nil {
 			return err
@@ -240,7 +240,7 @@ func (c *checker) decide(first int) (decided int, err error) {
 	}
 	// Decide document by document.
 	p := w.prepare(&c.pending)
-	view := w.newest()
+	view := w.versions.Latest()
 	for i := first; i < len(c.docs); i++ {
 		d := c.docs[i]
 		// After a replacement, the near-duplicates may have been deleted.

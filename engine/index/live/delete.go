@@ -16,7 +16,7 @@ import (
 func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
 	return x.writer.deleteFound(ctx, func() (docs []rows.DocID, err error) {
 		for _, id := range ids {
-			if docs, err = x.writer.appendHolders(docs, id, x.versions.Clock.Now()); err != nil {
+			if docs, err = x.writer.ids.all(docs, id, x.versions.Clock.Now()); err != nil {
 				return nil, err
 			}
 		}
@@ -44,7 +44,7 @@ func (x *Index) DeletePrefix(ctx context.Context, prefix string) (int, error) {
 		return 0, err
 	}
 	return x.writer.deleteFound(ctx, func() ([]rows.DocID, error) {
-		now := x.writer.newest()
+		now := x.versions.Latest()
 		docs = slices.DeleteFunc(docs, func(doc rows.DocID) bool { return now.Version.Hides(doc, now.Moment, now.Now) })
 		err := search.List(ctx, now, w.Clock, collect)
 		return docs, err
@@ -91,28 +91,11 @@ func (w *writer) deleteFound(ctx context.Context, find func() ([]rows.DocID, err
 		}
 		written += len(list)
 	}
-	w.apply(&change{delete: docs[:written]})
-	w.publish()
+	w.state.apply(&change{delete: docs[:written]})
+	w.versions.Commit()
 	w.mu.Unlock()
 	if err != nil {
 		return 0, err
 	}
 	return len(docs), w.sync(ctx, last)
-}
-
-// kill deletes a document in memory. The caller holds writer.mu.
-func (w *writer) kill(doc rows.DocID, d rows.Deletion) {
-	v := w.versions.Current()
-	if m := v.MemtableOf(doc); m != nil {
-		m.Tombstones.Add(doc, d)
-		return
-	}
-	if s := v.SegmentOf(doc); s != nil {
-		if _, ok := s.Numbers.Row(doc); ok && s.Tombstones.Add(doc, d) {
-			if w.folder.durable() {
-				w.deleted = append(w.deleted, doc)
-			}
-			w.wakeMerger()
-		}
-	}
 }

@@ -46,7 +46,7 @@ func New(c Config, segments ...*segment.Segment) (*Index, error) {
 		next = list[i].End()
 	}
 	x := newIndex(c)
-	if err := x.writer.fill(list, next); err != nil {
+	if err := x.writer.state.fill(list, next); err != nil {
 		return nil, err
 	}
 	x.upkeep.start()
@@ -55,10 +55,9 @@ func New(c Config, segments ...*segment.Segment) (*Index, error) {
 
 // newIndex returns an index without a version, whose background work has not started.
 func newIndex(c Config) *Index {
-	x := &Index{indexState: &indexState{config: c, stop: make(chan struct{}), flushes: make(chan struct{}, 1),
-		merges: make(chan struct{}, 1)}}
-	x.writer = &writer{indexState: x.indexState}
-	x.upkeep = &upkeep{indexState: x.indexState, writer: x.writer}
+	s := &indexState{config: c, stop: make(chan struct{}), flushes: make(chan struct{}, 1), merges: make(chan struct{}, 1)}
+	w := &writer{indexState: s, state: docState{indexState: s, space: admission{indexState: s}}, ids: idLookup{indexState: s}}
+	x := &Index{indexState: s, writer: w, upkeep: &upkeep{indexState: s, writer: w}}
 	x.config.Budget, x.folder = c.Budget.OrMachine(), inMemory()
 	x.versions.Clock.System, x.versions.Clock.Monotonic = c.now, c.monotonic
 	x.searchers = search.NewPool(&x.versions)
@@ -208,7 +207,7 @@ func (x *Index) end() (err error) {
 		x.writer.closed = true
 		close(x.stop)
 	}
-	x.writer.wakeWaiting()
+	x.writer.state.space.wakeWaiting()
 	x.writer.mu.Unlock()
 	x.upkeep.group.Wait()
 	x.writer.mu.Lock()
@@ -219,7 +218,7 @@ func (x *Index) end() (err error) {
 		}
 	}
 	defer x.loaded.Release()
-	defer x.writer.inserted.Release()
+	defer x.writer.state.space.inserted.Release()
 	err = errors.Join(err, x.versions.Publish(nil))
 	if x.folder.lock != nil {
 		x.folder.lock.Close()
@@ -293,7 +292,7 @@ func (x *Index) Find(id string) (doc rows.DocID, ok bool, err error) {
 	if x.versions.Current() == nil {
 		return 0, false, version.ErrClosed
 	}
-	return x.writer.holder(id)
+	return x.writer.ids.newest(id)
 }
 
 // Flush writes the memtables to a file, so that the log has no change from before the call. An index in memory has

@@ -11,7 +11,6 @@ import (
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/index/live/search"
 	"example.org/ndd/engine/index/live/version"
-	"example.org/ndd/engine/storage/wal"
 )
 
 // ErrConflict is wrapped if an ID is taken and conflicts are refused.
@@ -40,7 +39,7 @@ func (x *Index) Insert(ctx context.Context, docs []rows.Doc) ([]Outcome, error) 
 	if len(docs) == 0 {
 		return nil, ctx.Err()
 	}
-	if err := w.insertable(docs); err != nil {
+	if err := checkRecord(docs, &w.config); err != nil {
 		return nil, err
 	}
 	if err := w.lockToInsert(ctx); err != nil {
@@ -62,15 +61,6 @@ func (x *Index) Insert(ctx context.Context, docs []rows.Doc) ([]Outcome, error) 
 	}
 	w.index(0)
 	return out, w.sync(ctx, position)
-}
-
-// insertable refuses documents that do not fit in one record of a log, even without a log.
-func (w *writer) insertable(docs []rows.Doc) error {
-	if n := recordBytes(docs, &w.config); n > wal.RecordMax {
-		return fmt.Errorf("%w: %d documents take %d bytes, and at most %d are inserted together", ErrTooMany, len(docs), n,
-			wal.RecordMax)
-	}
-	return nil
 }
 
 // pendingDocs is the maximum number of documents for which an insert keeps its memory.
@@ -108,7 +98,7 @@ func (p *pendingInsert) add(d rows.Doc) (Outcome, error) {
 		}
 		// The document replaces all that have its ID, even expired ones.
 		o.Replaced = ok
-		if p.delete, err = w.appendHolders(p.delete, d.ID, 0); err != nil {
+		if p.delete, err = w.ids.all(p.delete, d.ID, 0); err != nil {
 			return o, err
 		}
 		if ok && holder >= p.first {
@@ -137,7 +127,7 @@ func (p *pendingInsert) holder(id string) (rows.DocID, bool, error) {
 	if i, ok := p.ownIDs[id]; ok {
 		return p.first + rows.DocID(i), true, nil
 	}
-	return p.writer.holder(id)
+	return p.writer.ids.newest(id)
 }
 
 // near appends the documents of the change that are within k of a query, not replaced, and accepted by the verifier.
@@ -175,7 +165,7 @@ func (w *writer) index(slot uint32) {
 	}
 	w.acquire()
 	if w.versions.Current() != nil {
-		w.grown()
+		w.state.space.grown()
 	}
 	w.mu.Unlock()
 }
@@ -185,21 +175,22 @@ func (w *writer) lockToInsert(ctx context.Context) error {
 	if err := w.lock(ctx); err != nil {
 		return err
 	}
-	if w.short == nil {
+	space := &w.state.space
+	if space.short == nil {
 		return nil
 	}
-	if w.reserve(w.versions.Current()); w.short == nil { // memory was released
+	if space.reserve(w.versions.Current()); space.short == nil { // memory was released
 		return nil
 	}
 	defer w.mu.Unlock()
-	return fmt.Errorf("%w: %w", ErrNoRoom, w.short)
+	return fmt.Errorf("%w: %w", ErrNoRoom, space.short)
 }
 
 // lock takes mu when the index is open and has space. It waits while memtables are too full, until ctx ends. Without an
 // error the caller must unlock.
 func (w *writer) lock(ctx context.Context) error {
 	w.acquire()
-	for {
+	for space := &w.state.space; ; {
 		// Return with the lock, or with the reason why there will be no space.
 		var err error
 		switch {
@@ -209,20 +200,20 @@ func (w *writer) lock(ctx context.Context) error {
 			if err = w.resume(); err == nil {
 				continue
 			}
-		case w.hasRoom():
+		case space.hasRoom():
 			return nil
-		case w.flushFailed != nil:
-			err = fmt.Errorf("%w, and writing them to files fails: %w", ErrNoRoom, w.flushFailed)
+		case space.flushFailed != nil:
+			err = fmt.Errorf("%w, and writing them to files fails: %w", ErrNoRoom, space.flushFailed)
 		}
 		if err != nil {
 			w.mu.Unlock()
 			return err
 		}
 		// Wait without the lock until something changes.
-		if w.room == nil {
-			w.room = make(chan struct{})
+		if space.room == nil {
+			space.room = make(chan struct{})
 		}
-		room := w.room
+		room := space.room
 		w.mu.Unlock()
 		w.wakeFlusher()
 		select {

@@ -94,8 +94,8 @@ func TestBoundedMemory(t *testing.T) {
 		must.Do(t, err)
 		maximum = max(maximum, w.Version.Memory())
 		for _, m := range w.Version.Memtables {
-			if m.Memory() > 2*x.writer.memtableBytes() {
-				t.Fatalf("a memtable of %d bytes, where %d fill one", m.Memory(), x.writer.memtableBytes())
+			if m.Memory() > 2*x.writer.state.space.memtableBytes() {
+				t.Fatalf("a memtable of %d bytes, where %d fill one", m.Memory(), x.writer.state.space.memtableBytes())
 			}
 		}
 		w.Release()

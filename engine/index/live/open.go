@@ -181,9 +181,9 @@ func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*version.Se
 		}
 	}
 	// Publish the segments, and read the log.
-	err := x.writer.fill(segments, next)
+	err := x.writer.state.fill(segments, next)
 	if err == nil {
-		x.writer.applyTombstones(x.versions.Current())
+		x.writer.state.applyTombstones(x.versions.Current())
 		if f != nil {
 			err = x.beginWriting(f, o)
 		} else if m.Live != nil {

@@ -10,6 +10,7 @@ import (
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // A record of the log is one change. It is applied as a whole or not at all:
@@ -120,6 +121,15 @@ func appendUvarints(dst []byte, list ...uint64) []byte {
 
 func appendDocIDs(dst []byte, docs []rows.DocID) []byte {
 	return appendUvarints(binary.AppendUvarint(dst, uint64(len(docs))), memory.Cast[uint64](docs)...)
+}
+
+// checkRecord refuses documents that do not fit in one record of a log, even without a log.
+func checkRecord(docs []rows.Doc, c *Config) error {
+	if n := recordBytes(docs, c); n > wal.RecordMax {
+		return fmt.Errorf("%w: %d documents take %d bytes, and at most %d are inserted together", ErrTooMany, len(docs), n,
+			wal.RecordMax)
+	}
+	return nil
 }
 
 // recordBytes returns an upper limit of the size of the record of an insert.

@@ -11,8 +11,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"example.org/ndd/engine/index/live/rows"
-	"example.org/ndd/engine/index/live/version"
 	"example.org/ndd/engine/storage/disk"
 	"example.org/ndd/engine/storage/store"
 	"example.org/ndd/engine/storage/wal"
@@ -110,7 +108,7 @@ func (x *Index) replay(position wal.Position, record []byte) error {
 		return fmt.Errorf("%w: log record %d: %w", store.ErrCorrupt, position, err)
 	}
 	if len(c.docs) > 0 && c.first > next {
-		x.writer.skipTo(c.first)
+		x.writer.state.skipTo(c.first)
 	}
 	if len(c.expires) > 0 {
 		x.versions.Clock.Expiring.Store(true)
@@ -118,8 +116,8 @@ func (x *Index) replay(position wal.Position, record []byte) error {
 	x.writer.logged.Store(uint64(position))
 	x.recovery.Inserted += uint64(len(c.docs))
 	x.recovery.Deleted += uint64(len(c.delete))
-	defer x.writer.publish()
-	return x.writer.apply(&c)
+	defer x.versions.Commit()
+	return x.writer.state.apply(&c)
 }
 
 // removeOrphans removes files that the manifest does not name: the results of an unfinished flush, merge or build, and
@@ -146,19 +144,6 @@ func (f *folder) removeOrphans() (removed []string, err error) {
 		removed = append(removed, name)
 	}
 	return removed, nil
-}
-
-// applyTombstones deletes the documents of earlier segments that the documents file of each segment lists.
-func (w *writer) applyTombstones(v *version.Version) {
-	for _, s := range v.Segments {
-		for _, doc := range s.Older {
-			if owner := v.SegmentOf(doc); owner != nil {
-				if _, ok := owner.Numbers.Row(doc); ok {
-					owner.Tombstones.Add(doc, rows.DeletedBy(0))
-				}
-			}
-		}
-	}
 }
 
 // An OpenReport describes what [Open] did.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/storage/wal"
 )
 
@@ -74,49 +73,10 @@ func (w *writer) undoUnwritten() {
 		return
 	}
 	for _, c := range slices.Backward(changes) {
-		w.undo(&c)
+		w.state.undo(&c)
 	}
 	w.logged.Store(uint64(last))
 	w.refused.Add(1)
-}
-
-// undo restores the documents that a change deleted, and deletes those that it inserted. A query in between may see
-// both. The caller holds writer.mu.
-func (w *writer) undo(c *change) {
-	c.delete = slices.DeleteFunc(c.delete, func(doc rows.DocID) bool { return len(c.docs) > 0 && doc >= c.first })
-	w.revive(c.delete)
-	d := w.nextDeletion()
-	for i := range c.docs {
-		w.kill(c.first+rows.DocID(i), d)
-	}
-	w.publish()
-}
-
-// revive restores deleted documents. The caller holds writer.mu.
-func (w *writer) revive(docs []rows.DocID) {
-	v := w.versions.Current()
-	for _, doc := range docs {
-		if m := v.MemtableOf(doc); m != nil {
-			m.Restore(doc)
-		} else if s := v.SegmentOf(doc); s != nil {
-			s.Tombstones.Remove(doc)
-		}
-	}
-	w.deleted = w.stillDeleted(w.deleted)
-}
-
-// stillDeleted returns the documents among docs that are in a file and deleted. The others are in no file any more, or their
-// deletions were undone. The caller holds writer.mu.
-func (w *writer) stillDeleted(docs []rows.DocID) []rows.DocID {
-	v := w.versions.Current()
-	return slices.DeleteFunc(docs, func(doc rows.DocID) bool {
-		s := v.SegmentOf(doc)
-		if s == nil {
-			return true
-		}
-		_, ok := s.Numbers.Row(doc)
-		return !ok || !s.Tombstones.Has(doc, w.newest().Moment)
-	})
 }
 
 // settled syncs the log. It returns an error if a change was undone since the caller read refused. Without an error,

@@ -271,13 +271,13 @@ func TestDeletionDuringFlush(t *testing.T) {
 		}
 		x.writer.mu.Lock()
 		defer x.writer.mu.Unlock()
-		x.writer.revive([]rows.DocID{0})
+		x.writer.state.revive([]rows.DocID{0})
 		return syscall.ENOSPC
 	}
 	fails(t, "a full disk", x.Flush(t.Context()), syscall.ENOSPC)
 	beside = nil
 	x.writer.mu.Lock()
-	x.writer.deleted = append(x.writer.deleted, x.writer.deleted...)
+	x.writer.state.deleted = append(x.writer.state.deleted, x.writer.state.deleted...)
 	x.writer.mu.Unlock()
 	must.Do(t, x.Flush(t.Context()))
 	if older := x.versions.Current().Segments[1].Older; !slices.Equal(older, []rows.DocID{1}) {

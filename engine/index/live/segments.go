@@ -449,14 +449,6 @@ const (
 	smallTime  = 0.91 // maximum time of a single query and one of a batch, relative to the index's design
 )
 
-// documents returns the number of documents of the index, including deleted ones.
-func (w *writer) documents() uint64 {
-	if v := w.versions.Current(); v != nil {
-		return v.Documents()
-	}
-	return 0
-}
-
 // designOf returns the design of a segment with docs documents, depending on its share of all documents.
 func (c *Config) designOf(docs, fingerprints uint64) permute.Design {
 	if docs == 0 || docs > fingerprints/smallShare || c.Table.Layout != table.LayoutPlanar {

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/index/live/version"
 	"example.org/ndd/engine/index/segment"
-	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/storage/wal"
 )
 
@@ -42,7 +40,7 @@ func (u *upkeep) tendMemoryOnce() bool {
 	u.flushing.Lock() // waits for another flush
 	u.writer.mu.Lock()
 	v := u.versions.Current()
-	due := v != nil && u.writer.mustFlush(v)
+	due := v != nil && u.writer.state.space.mustFlush(v)
 	u.writer.mu.Unlock()
 	var err error
 	if due {
@@ -88,9 +86,9 @@ func (u *upkeep) flushBefore(ctx context.Context, gap uint64) (rows.DocID, error
 	err = u.flushTo(ctx, f)
 	u.writer.mu.Lock()
 	if err != nil {
-		u.writer.deleted = u.writer.stillDeleted(append(f.deleted, u.writer.deleted...))
+		u.writer.state.deleted = u.writer.state.stillDeleted(append(f.deleted, u.writer.state.deleted...))
 	}
-	u.writer.noteFlush(err)
+	u.writer.state.space.noteFlush(err)
 	u.writer.mu.Unlock()
 	if err != nil {
 		return 0, err
@@ -100,21 +98,6 @@ func (u *upkeep) flushBefore(ctx context.Context, gap uint64) (rows.DocID, error
 		return f.next, nil
 	}
 	return f.next, u.writer.log.Remove(f.mark)
-}
-
-// flushTries is the number of flushes in a row, some seconds, that may lack memory before waiting inserts are refused.
-// Merges free memory when they end.
-const flushTries = 100
-
-// noteFlush records the result of a flush and wakes waiting inserts. The caller holds writer.mu.
-func (a *admission) noteFlush(err error) {
-	if !errors.Is(err, memory.ErrTooLarge) {
-		a.flushesShort = 0
-	} else if a.flushesShort++; a.flushesShort < flushTries {
-		return
-	}
-	a.flushFailed = err
-	a.wakeWaiting()
 }
 
 // beginFlush selects the memtables and deletions to flush, and rotates the log. The memtables stay in the index until
@@ -138,12 +121,12 @@ func (u *upkeep) beginFlush(gap uint64) (f flush, err error) {
 	if last := len(f.memtables) - 1; f.memtables[last].Len() == 0 {
 		f.memtables = f.memtables[:last]
 	} else {
-		u.writer.applyEdit(version.Edit{AddMemtable: u.writer.newMemtable(f.next)})
+		u.writer.state.applyEdit(version.Edit{AddMemtable: u.writer.state.newMemtable(f.next)})
 	}
-	f.deleted, u.writer.deleted = u.writer.stillDeleted(u.writer.deleted), nil
+	f.deleted, u.writer.state.deleted = u.writer.state.stillDeleted(u.writer.state.deleted), nil
 	if gap > 0 {
 		if _, err = u.writer.commit(&change{gap: true, first: f.next + rows.DocID(gap)}); err != nil {
-			u.writer.deleted = append(f.deleted, u.writer.deleted...)
+			u.writer.state.deleted = append(f.deleted, u.writer.state.deleted...)
 		}
 	}
 	return f, err
@@ -160,12 +143,12 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 		docs += uint64(m.Len())
 		bytes += m.IDBytes()
 	}
-	o := u.fileOptions(1, docs, u.writer.documents())
+	o := u.fileOptions(1, docs, 0)
 	bytes += docs * (8 + 10*uint64(len(o.Design.Tables)+1))
 	if u.config.Sketches {
 		bytes += sketch.Bytes * docs
 	}
-	reservation, err := u.reserveFiles(docs, bytes, 8*docs, u.writer.sealRoom(), &o)
+	reservation, err := u.reserveFiles(docs, bytes, 8*docs, u.writer.state.space.sealRoom(), &o)
 	if err != nil {
 		return err
 	}
@@ -209,10 +192,13 @@ func (u *upkeep) emptyLog(f flush) error {
 	return u.writer.log.Remove(f.mark)
 }
 
-// fileOptions returns the options of a segment file with docs documents.
-func (u *upkeep) fileOptions(threads int, docs, fingerprints uint64) segment.Options {
+// fileOptions returns the options of a segment file with docs documents, added of which are not in the index yet.
+func (u *upkeep) fileOptions(threads int, docs, added uint64) segment.Options {
+	if v := u.versions.Current(); v != nil {
+		added += v.Documents()
+	}
 	return segment.Options{
-		Design: u.config.designOf(docs, fingerprints), Table: u.config.Table, Threads: threads,
+		Design: u.config.designOf(docs, added), Table: u.config.Table, Threads: threads,
 		Budget: u.config.Budget, TempDir: u.folder.dir, Disk: u.folder.disk,
 	}
 }
@@ -250,19 +236,19 @@ func (u *upkeep) install(g *mergeInput, result *version.Segment, edit func(*Mani
 	}
 	u.writer.mu.Lock() // against inserts, which add memtables, and deletions
 	defer u.writer.mu.Unlock()
-	defer u.writer.wakeWaiting()
+	defer u.writer.state.space.wakeWaiting()
 	e := version.Edit{Remove: g.segments, RemoveMemtables: g.memtables}
 	if result != nil {
 		deleted := g.hand(result)
 		if u.folder.durable() {
-			u.writer.deleted = append(u.writer.deleted, deleted...)
+			u.writer.state.deleted = append(u.writer.state.deleted, deleted...)
 		}
 		e.Add = []*version.Segment{result}
 	}
 	if g.fileInput != nil {
 		u.writer.added.Add(1)
 	}
-	u.writer.applyEdit(e) // errors only concern freeing the old segments
+	u.writer.state.applyEdit(e) // errors only concern freeing the old segments
 	return nil
 }
 
@@ -300,7 +286,7 @@ func (u *upkeep) mergePicked(ctx context.Context) (changed bool, err error) {
 		return false, nil
 	}
 	picked := pick(v.Segments, now)
-	if !u.folder.durable() && u.writer.short != nil && liveDocs(picked, now) > 0 { // inserts need the memory
+	if !u.folder.durable() && u.writer.state.space.short != nil && liveDocs(picked, now) > 0 { // inserts need the memory
 		picked = nil
 	}
 	mark(picked, true)
@@ -334,7 +320,7 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 	for _, s := range segments {
 		bytes += s.FileBytes()
 	}
-	o := u.fileOptions(threads, docs, u.writer.documents())
+	o := u.fileOptions(threads, docs, 0)
 	reservation, err := u.reserveFiles(docs, bytes, gatherBytes(segments, now), 0, &o)
 	if err != nil {
 		return err

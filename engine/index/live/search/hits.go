@@ -421,11 +421,7 @@ func (c *Searcher) Has(w version.View, doc rows.DocID, d *rows.Doc) (_ bool, err
 		}
 		return d.SameContent(&stored), nil
 	}
-	s := w.Version.SegmentOf(doc)
-	if s == nil {
-		return false, nil
-	}
-	row, ok := s.Numbers.Row(doc)
+	s, row, ok := w.Version.Row(doc)
 	if !ok {
 		return false, nil
 	}

@@ -105,6 +105,14 @@ func (v *Version) Memory() (bytes uint64) {
 	return bytes
 }
 
+// Row returns the segment and the row of a document. ok is false if no segment has it.
+func (v *Version) Row(doc rows.DocID) (s *Segment, row uint64, ok bool) {
+	if s = v.SegmentOf(doc); s != nil {
+		row, ok = s.Numbers.Row(doc)
+	}
+	return s, row, ok
+}
+
 // Documents returns the number of documents, including deleted ones.
 func (v *Version) Documents() (docs uint64) {
 	for _, s := range v.Segments {
@@ -126,8 +134,8 @@ type Set struct {
 	slots   atomic.Uint32           // number of slots that readers received
 
 	_         [memtable.CacheLine]byte
-	Committed atomic.Uint64 // clock of the readers' moment
-	Deletions atomic.Uint64 // deletions of that moment
+	committed atomic.Uint64 // clock of the readers' moment
+	deletions atomic.Uint64 // deletions of that moment
 	_         [memtable.CacheLine]byte
 	Clock     rows.Clock
 
@@ -305,11 +313,28 @@ func (w *Set) View(slot uint32) (View, error) {
 	}
 }
 
+// Commit shows all changes to readers at once. A change either replaces documents or only deletes some, so one of the
+// two stores shows it. Calls must not be concurrent.
+func (w *Set) Commit() {
+	w.deletions.Add(1)
+	w.committed.Store(uint64(w.Current().End()))
+}
+
+// NextDeletion returns the deletion of a request that the next commit shows.
+func (w *Set) NextDeletion() rows.Deletion { return rows.DeletedBy(w.deletions.Load() + 1) }
+
+// Latest returns a view of all changes, even of those that are not committed. It is not held: the caller prevents
+// changes and edits while it uses the view.
+func (w *Set) Latest() View {
+	v := w.Current()
+	return View{Version: v, Moment: rows.Moment{Clock: v.End(), Deletions: w.deletions.Load()}, Now: w.Clock.Now()}
+}
+
 // Moment returns the moment of readers. An insert between the two loads would show a later deletion without the insert.
 func (w *Set) Moment() rows.Moment {
 	for {
-		clock, deletions := w.Committed.Load(), w.Deletions.Load()
-		if w.Committed.Load() == clock {
+		clock, deletions := w.committed.Load(), w.deletions.Load()
+		if w.committed.Load() == clock {
 			return rows.Moment{Clock: rows.DocID(clock), Deletions: deletions}
 		}
 	}
@@ -320,12 +345,8 @@ func (v *Version) Hides(doc rows.DocID, moment rows.Moment, now rows.Time) bool 
 	if m := v.MemtableOf(doc); m != nil {
 		return doc >= moment.Clock || m.Hides(doc, moment, now)
 	}
-	if s := v.SegmentOf(doc); s != nil {
-		if row, ok := s.Numbers.Row(doc); ok {
-			return s.Hides(row, doc, moment, now)
-		}
-	}
-	return true
+	s, row, ok := v.Row(doc)
+	return !ok || s.Hides(row, doc, moment, now)
 }
 
 // Release ends the view. Memory that only the view held is released.
@@ -389,20 +410,17 @@ func (l *IDReader) Row(v *Version, s *Segment, row uint64) (string, error) {
 // Doc returns the ID of a document, empty if it has none. The error may be [ErrNoDocument].
 func (l *IDReader) Doc(v *Version, doc rows.DocID) (id string, err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
-	if s := v.SegmentOf(doc); s != nil {
-		row, ok := s.Numbers.Row(doc)
-		switch {
-		case !ok:
-			return "", ErrNoDocument
-		case s.Segment.IDs() == nil:
-			return "", nil
-		}
-		return l.Row(v, s, row)
-	}
 	if m := v.MemtableOf(doc); m != nil {
 		return m.ID(int(doc - m.First)), nil
 	}
-	return "", ErrNoDocument
+	s, row, ok := v.Row(doc)
+	switch {
+	case !ok:
+		return "", ErrNoDocument
+	case s.Segment.IDs() == nil:
+		return "", nil
+	}
+	return l.Row(v, s, row)
 }
 
 // IDs looks up the IDs of documents. It belongs to one goroutine.

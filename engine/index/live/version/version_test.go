@@ -28,8 +28,8 @@ func TestViewMoment(t *testing.T) {
 			m := s.Current().Newest()
 			for i := range rows.DocID(docs) {
 				m.Add(make([]rows.Doc, 1), nil)
-				s.Committed.Store(uint64(docs*n + i + 1))
-				s.Deletions.Store(uint64(docs*n + i + 1))
+				s.committed.Store(uint64(docs*n + i + 1))
+				s.deletions.Store(uint64(docs*n + i + 1))
 			}
 			e := Edit{RemoveMemtables: []*memtable.Table{m}, AddMemtable: table(docs * (n + 1))}
 			if err := s.Publish(s.Next(e)); err != nil {
