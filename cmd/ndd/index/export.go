@@ -158,7 +158,7 @@ func (s *exportSource) keepsDocs() bool {
 // eachDocument calls yield with each document. A document without an ID gets its number as its ID.
 func (s *exportSource) eachDocument(ctx context.Context, yield func(rows.Doc) error) (err error) {
 	n := int64(0)
-	s.counts, err = live.Unwrap(s.x).Documents(ctx, s.view, func(doc rows.DocID, d rows.Doc) error {
+	s.counts, err = search.Documents(ctx, s.view, live.Unwrap(s.x).Config().Budget, 0, func(doc rows.DocID, d rows.Doc) error {
 		d.ID = cmp.Or(d.ID, strconv.FormatUint(uint64(doc), 10))
 		n++
 		s.bar.Set(n)

@@ -65,7 +65,7 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 		return nil, err
 	}
 	// Report the unverified bytes.
-	did := index.OpenReport()
+	did := index.OpenReport
 	g.Log.Debug(fmt.Sprintf("%s: %v", dir, did))
 	if did.Skipped > 0 {
 		g.Log.Info(fmt.Sprintf("%s: --checksums fast: %s of %s were not verified; run 'ndd check %s' to verify them",
@@ -113,7 +113,7 @@ func openToWrite(ctx context.Context, g *cli.Files, dir string, how live.OpenOpt
 	if err != nil {
 		return nil, err
 	}
-	g.Log.Debug(fmt.Sprintf("%s: %v", dir, live.Unwrap(x).Recovery()))
+	g.Log.Debug(fmt.Sprintf("%s: %v", dir, live.Unwrap(x).Recovery))
 	return x, nil
 }
 

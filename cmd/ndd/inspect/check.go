@@ -87,7 +87,7 @@ func checkIndex(ctx context.Context, g *cli.Files, path string) (string, error) 
 	s, d := x.Stats(), x.Design()
 	return fmt.Sprintf("sound: %s, %s, k = %d, %s", cli.Number(s.Documents, "document"),
 		cli.Number(s.Fingerprints, "fingerprint"), d.K, cli.Number(len(d.Tables), "table")) +
-		droppedText(s.Deleted, s.Expired) + logText(live.Unwrap(x).Recovery().Log), nil
+		droppedText(s.Deleted, s.Expired) + logText(live.Unwrap(x).Recovery.Log), nil
 }
 
 // droppedText describes the documents that a merge will drop.

@@ -59,7 +59,7 @@ func newService(o *Options, requestMemory int64) (*service, error) {
 // serve makes the index available to requests.
 func (s *service) serve(x *engine.Index) {
 	s.index.Store(x)
-	if err := live.Unwrap(x).Recovery().RefusalErr; err != nil {
+	if err := live.Unwrap(x).Recovery.RefusalErr; err != nil {
 		s.notice(err)
 	}
 	s.life.enter(ready)

@@ -23,10 +23,10 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 	if !x.folder.durable() {
 		return errors.New("documents can only be added to an index that is open for writing")
 	}
-	if err := x.fits(files, o.NoIDs); err != nil {
+	if err := x.config.fits(files, o.NoIDs); err != nil {
 		return err
 	}
-	input, err := inputOf(files, x.config.Sketches && !x.addsUnverified(files), o.NoIDs)
+	input, err := inputOf(files, x.config.Sketches && !addsUnverified(files, x.versions.Current().Segments), o.NoIDs)
 	if err != nil {
 		return err
 	}
@@ -50,22 +50,22 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 }
 
 // addsUnverified reports whether some files and some segments have no sketches.
-func (x *Index) addsUnverified(files []*ndf.File) bool {
+func addsUnverified(files []*ndf.File, segments []*version.Segment) bool {
 	return slices.ContainsFunc(files, func(f *ndf.File) bool { return !f.HasSketches() }) &&
-		slices.ContainsFunc(x.versions.Current().Segments, func(s *version.Segment) bool { return s.Sketches == nil })
+		slices.ContainsFunc(segments, func(s *version.Segment) bool { return s.Sketches == nil })
 }
 
 // fits refuses files whose recipe, or whose use of IDs, differs from the index.
-func (x *Index) fits(files []*ndf.File, noIDs bool) error {
+func (c *Config) fits(files []*ndf.File, noIDs bool) error {
 	recipe, err := commonRecipe(files)
 	if err != nil {
 		return err
 	}
-	if err := simhash.Compatible("the index", x.config.Recipe, "the fingerprint files", recipe); err != nil {
+	if err := simhash.Compatible("the index", c.Recipe, "the fingerprint files", recipe); err != nil {
 		return err
 	}
 	for _, f := range files {
-		if (f.HasIDs() && !noIDs) != x.config.IDs {
+		if (f.HasIDs() && !noIDs) != c.IDs {
 			return fmt.Errorf("%w: %s and the index: one of them has IDs of documents", ErrMixed, f.Path())
 		}
 	}

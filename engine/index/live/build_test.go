@@ -145,7 +145,7 @@ func TestBuiltBecomesLive(t *testing.T) {
 	must.Do(t, x.end())
 	x = open()
 	defer x.Close()
-	if r := x.Recovery(); r.Inserted != 1 {
+	if r := x.Recovery; r.Inserted != 1 {
 		t.Errorf("%+v", r)
 	}
 	if !bytes.Equal(before, fileBytes(t, filepath.Join(dir, "00000001.segment"))) {

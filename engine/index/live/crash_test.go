@@ -18,6 +18,7 @@ import (
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/corpus/sketch"
 	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/search"
 	"example.org/ndd/engine/oracle/crash"
 	"example.org/ndd/engine/oracle/faults"
 	"example.org/ndd/engine/oracle/long"
@@ -36,7 +37,7 @@ func contents(t *testing.T, x *Index) map[rows.DocID]rows.Doc {
 	w, err := x.View() // held, because a merge may be running
 	must.Do(t, err)
 	defer w.Release()
-	_, err = x.Documents(t.Context(), w, func(doc rows.DocID, d rows.Doc) error {
+	_, err = search.Documents(t.Context(), w, x.config.Budget, 0, func(doc rows.DocID, d rows.Doc) error {
 		docs[doc] = d
 		return nil
 	})

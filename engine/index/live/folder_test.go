@@ -69,8 +69,8 @@ func TestMovedFolder(t *testing.T) {
 	}
 	for dir, want := range map[string]uint64{moved: 7, dir: 4} {
 		x := openFolder(t, dir, OpenOptions{Write: true})
-		if got := x.Stats().Documents; got != want || len(x.Recovery().Removed) > 0 {
-			t.Errorf("%s has %d documents, want %d; %s", dir, got, want, x.Recovery())
+		if got := x.Stats().Documents; got != want || len(x.Recovery.Removed) > 0 {
+			t.Errorf("%s has %d documents, want %d; %s", dir, got, want, x.Recovery)
 		}
 		must.Do(t, x.Check(t.Context()))
 	}
@@ -118,7 +118,7 @@ func TestOrphans(t *testing.T) {
 			t.Errorf("%s is still there", name)
 		}
 	}
-	if r := x.Recovery(); len(r.Removed) != len(remaining) || !there("notes.txt") {
+	if r := x.Recovery; len(r.Removed) != len(remaining) || !there("notes.txt") {
 		t.Errorf("%v, of others' file %t", r, there("notes.txt"))
 	}
 }

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -16,7 +15,6 @@ import (
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/index/worker"
 	"example.org/ndd/engine/memory"
-	"example.org/ndd/engine/storage/store"
 	"example.org/ndd/engine/storage/wal"
 )
 
@@ -26,8 +24,8 @@ type Index struct {
 	writer *writer // inserts and deletes documents
 	upkeep *upkeep // flushes and merges
 
-	openReport OpenReport
-	recovery   Recovery
+	OpenReport OpenReport // how the index was opened; zero for a new one
+	Recovery   Recovery   // the contents of the log at opening; zero if no log was read
 	searchers  *search.Pool
 	checkers   sync.Pool           // values are *checker
 	loaded     *memory.Reservation // memory of loaded files
@@ -77,18 +75,8 @@ func (x *Index) View() (version.View, error) { return x.versions.View(x.versions
 // IDs returns a new look-up of the documents' IDs.
 func (x *Index) IDs() *version.IDs { return x.versions.IDs() }
 
-// Documents calls yield with each document of a view of the index, in the order of the numbers, until yield returns an
-// error, which Documents returns; see [search.Documents].
-func (x *Index) Documents(ctx context.Context, w version.View,
-	yield func(doc rows.DocID, d rows.Doc) error) (search.ListCounts, error) {
-	return search.Documents(ctx, w, x.config.Budget, 0, yield)
-}
-
 // Config returns the description of the index.
 func (x *Index) Config() *Config { return &x.config }
-
-// OpenReport reports how the index was opened. It is zero for a new index.
-func (x *Index) OpenReport() OpenReport { return x.openReport }
 
 // HeldVersions returns the number of old versions that readers still hold. Their memory is freed when they are
 // released. It may be called after Close.
@@ -154,35 +142,11 @@ func (x *Index) Check(ctx context.Context) error {
 		}
 		err := s.Check()
 		if err == nil {
-			err = x.checkIDs(ctx, s)
+			err = s.CheckIDs(ctx, &x.key)
 		}
 		if err != nil {
 			return fmt.Errorf("segment %d: %w", i, err)
 		}
-	}
-	return nil
-}
-
-// checkIDs looks up the ID of each document in the index of IDs of a segment.
-func (x *Index) checkIDs(ctx context.Context, s *version.Segment) (err error) {
-	if s.DocsFile == nil || s.Segment.IDs() == nil {
-		return nil
-	}
-	defer store.CatchFault(&err)()
-	row := uint64(0)
-	for id, err := range s.Segment.IDs().All() {
-		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return err
-		}
-		found := id == ""
-		s.IDIndex.Rows(x.key.Hash(id), func(r uint64) bool {
-			found = found || r == row
-			return !found
-		})
-		if !found {
-			return s.DocsFile.Corrupt("document %d has the ID %.200q, which the index of IDs lacks", s.Numbers.Doc(row), id)
-		}
-		row++
 	}
 	return nil
 }
@@ -330,9 +294,6 @@ func (x *Index) Merge(ctx context.Context, threads int) error {
 	x.writer.mu.Unlock()
 	return x.upkeep.mergeFiles(ctx, segments, threads)
 }
-
-// Recovery reports the contents of the log at opening; it is zero if no log was read.
-func (x *Index) Recovery() Recovery { return x.recovery }
 
 // CheckAndInsert inserts each document unless a document within distance k exists, including earlier ones of docs, that
 // the sketches confirm. It returns an outcome for each, in order. A document that was not inserted has the hits that

@@ -86,7 +86,7 @@ func TestListRebuilds(t *testing.T) {
 			x := openFolder(t, filepath.Dir(first), OpenOptions{})
 			v := viewOf(t, x)
 			w, path = write("again")
-			got, err := x.Documents(t.Context(), v, func(_ rows.DocID, d rows.Doc) error {
+			got, err := search.Documents(t.Context(), v, x.config.Budget, 0, func(_ rows.DocID, d rows.Doc) error {
 				return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Sketch: d.Sketch})
 			})
 			if want := (search.ListCounts{Documents: uint64(len(docs))}); err != nil || got != want {
@@ -182,7 +182,7 @@ func TestListedIsInterrupted(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		listed := uint64(0)
-		_, err := x.Documents(ctx, w, func(rows.DocID, rows.Doc) error {
+		_, err := search.Documents(ctx, w, x.config.Budget, 0, func(rows.DocID, rows.Doc) error {
 			if listed++; listed == pos {
 				end()
 			}
@@ -210,7 +210,7 @@ func TestListedView(t *testing.T) {
 		view version.View
 		want search.ListCounts
 	}{{v, search.ListCounts{Documents: 40}}, {now, search.ListCounts{Documents: 49, Deleted: 2}}} {
-		got, err := x.Documents(t.Context(), c.view, func(doc rows.DocID, d rows.Doc) error {
+		got, err := search.Documents(t.Context(), c.view, x.config.Budget, 0, func(doc rows.DocID, d rows.Doc) error {
 			if c.view == v && d != docs[doc] {
 				return fmt.Errorf("document %d: %+v, want %+v", doc, d, docs[doc])
 			}

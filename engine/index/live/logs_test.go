@@ -76,9 +76,10 @@ func TestLogTruncated(t *testing.T) {
 func TestReplayGoesBack(t *testing.T) {
 	x, _ := newFolder(t)
 	insertNumbered(t, x, 0, 5)
+	r := &replay{indexState: x.indexState, writer: x.writer}
 	for first, want := range map[rows.DocID]error{4: store.ErrCorrupt, 5: nil} {
 		record := (&change{gap: true, first: first}).append(nil, &x.config)
-		fails(t, fmt.Sprint("a gap up to document ", first), x.replay(100, record), want)
+		fails(t, fmt.Sprint("a gap up to document ", first), r.apply(100, record), want)
 	}
 }
 
@@ -95,7 +96,7 @@ func TestGenerations(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Disk: d})
 	for i := range 2 {
 		fail = i == 0
-		if err := x.upkeep.nameLog(func(*Manifest) {}); (err != nil) != fail {
+		if err := x.writer.nameLog(func(*Manifest) {}); (err != nil) != fail {
 			t.Fatal(err)
 		}
 		m, err := ReadManifest(dir)

@@ -131,7 +131,7 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	}
 	// Make an index of the segments, with their tables on memory nodes if requested.
 	x := newIndex(m.config(segments, o))
-	x.openReport, x.loaded = report, reservation
+	x.OpenReport, x.loaded = report, reservation
 	if o.Spread != nil {
 		spread := *o.Spread
 		spread.Budget = cmp.Or(spread.Budget, o.Budget)
@@ -144,9 +144,15 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	}
 	// Publish them, and read the log.
 	owned = true
-	if err := x.begin(dir, m, f, segments, o); err != nil {
+	r := &replay{indexState: x.indexState, writer: x.writer}
+	if err := r.run(dir, m, f, segments, o); err != nil {
+		x.versions.Publish(nil) // closes the segments
 		return nil, err
 	}
+	x.Recovery = r.report
+	x.upkeep.start()
+	x.wakeFlusher()
+	x.wakeMerger()
 	return x, nil
 }
 
@@ -163,41 +169,6 @@ func (r *OpenReport) verify(ctx context.Context, files []*store.File, o OpenOpti
 		err = cmp.Or(err, f.VerifySmall())
 	}
 	return err
-}
-
-// begin sets the segments and the log of an index, if it has one, and starts it. After an error the segments are
-// closed.
-func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*version.Segment, o OpenOptions) error {
-	// Continue with the numbers, the key and the clock of the manifest.
-	next := rows.DocID(0)
-	for _, s := range segments {
-		next = max(next, s.End())
-	}
-	if m.Live != nil {
-		next = max(next, rows.DocID(m.Live.Next))
-		x.key, _ = parseID(m.Live.Key)
-		if !o.AcceptClock {
-			x.versions.Clock.Begin(m.Live.Time, f != nil)
-		}
-	}
-	// Publish the segments, and read the log.
-	err := x.writer.state.fill(segments, next)
-	if err == nil {
-		x.writer.state.applyTombstones(x.versions.Current())
-		if f != nil {
-			err = x.beginWriting(f, o)
-		} else if m.Live != nil {
-			err = x.readLog(dir, m, o)
-		}
-	}
-	if err != nil {
-		x.versions.Publish(nil)
-		return err
-	}
-	x.upkeep.start()
-	x.wakeFlusher()
-	x.wakeMerger()
-	return nil
 }
 
 // config returns the description of the index.

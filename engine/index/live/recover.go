@@ -11,65 +11,100 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/version"
 	"example.org/ndd/engine/storage/disk"
 	"example.org/ndd/engine/storage/store"
 	"example.org/ndd/engine/storage/wal"
 )
 
+// A replay brings a new index to the state of its files and its log, before anybody else uses the index. An index that
+// is opened for writing gets its folder and its log; its writer is ready afterwards.
+type replay struct {
+	*indexState
+	writer *writer
+	report Recovery
+}
+
+// run publishes the segments of a manifest and reads its log. f is nil if the index is opened for reading.
+func (r *replay) run(dir string, m *Manifest, f *folder, segments []*version.Segment, o OpenOptions) error {
+	// Continue with the numbers, the key and the clock of the manifest.
+	next := rows.DocID(0)
+	for _, s := range segments {
+		next = max(next, s.End())
+	}
+	if m.Live != nil {
+		next = max(next, rows.DocID(m.Live.Next))
+		r.key, _ = parseID(m.Live.Key)
+		if !o.AcceptClock {
+			r.versions.Clock.Begin(m.Live.Time, f != nil)
+		}
+	}
+	// Publish the segments, and read the log.
+	err := r.writer.state.fill(segments, next)
+	switch {
+	case err != nil:
+	case f != nil:
+		err = r.beginWriting(f, o)
+	case m.Live != nil:
+		err = r.readLog(dir, m, o)
+	}
+	return err
+}
+
 // beginWriting opens an index with segments for writing: it becomes live if it was not, the files of unfinished work
 // are removed, and the log is read.
-func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
+func (r *replay) beginWriting(f *folder, o OpenOptions) (err error) {
 	start := time.Now()
-	x.folder, f.clock = f, &x.versions.Clock
-	if x.recovery.Removed, err = f.removeOrphans(); err != nil && !disk.IsUnwritable(err) {
+	r.folder, f.clock = f, &r.versions.Clock
+	if r.report.Removed, err = f.removeOrphans(); err != nil && !disk.IsUnwritable(err) {
 		return err
 	}
-	if err := x.becomeLive(); err != nil {
+	if err := r.becomeLive(); err != nil {
 		return err
 	}
-	for _, s := range x.versions.Current().Segments {
+	for _, s := range r.versions.Current().Segments {
 		f.owns(s)
 	}
 	f.files = f.manifest.Live.Files
-	x.writer.log, x.recovery.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o.NoSync), x.replay)
+	r.writer.log, r.report.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o.NoSync), r.apply)
 	if err == nil {
-		err = x.upkeep.nameLog(func(*Manifest) {})
+		err = r.writer.nameLog(func(*Manifest) {})
 	}
-	x.recovery.Took = time.Since(start)
+	r.report.Took = time.Since(start)
 	// A full disk does not prevent opening: the index would also continue if the disk became full later.
-	if x.writer.log != nil && disk.IsUnwritable(err) {
-		x.recovery.RefusalErr, err = err, nil
+	if r.writer.log != nil && disk.IsUnwritable(err) {
+		r.report.RefusalErr, err = err, nil
 	}
 	return err
 }
 
 // becomeLive makes a built index live: its manifest names the beginning of the log, and each segment gets a file with
 // the index of its IDs.
-func (x *Index) becomeLive() error {
-	f := x.folder
+func (r *replay) becomeLive() error {
+	f := r.folder
 	if f.manifest.Live != nil {
-		f.manifest.Live.Sketches = x.config.Sketches // the next manifest says so
-		x.key, _ = parseID(f.manifest.Live.Key)
+		f.manifest.Live.Sketches = r.config.Sketches // the next manifest says so
 		return nil
 	}
 	// Choose the keys and the number of the log.
 	next := *f.manifest
 	next.Segments = slices.Clone(next.Segments)
-	next.grow(x.config, x.versions.Current().End())
+	next.grow(r.config, r.versions.Current().End())
 	next.Generation++
-	x.key, _ = parseID(next.Live.Key)
+	r.key, _ = parseID(next.Live.Key)
 	// Write the index of the IDs of each segment.
-	for i, s := range x.versions.Current().Segments {
-		if !x.config.IDs || s.Segment.IDs() == nil {
+	for i, s := range r.versions.Current().Segments {
+		if !r.config.IDs || s.Segment.IDs() == nil {
 			continue
 		}
 		name := strings.TrimSuffix(next.Segments[i].File, ".segment") + ".documents"
-		reservation, err := x.writer.config.reserveIDs(s)
+		reservation, err := r.config.reserveIDs(s)
 		if err != nil {
 			return err
 		}
 		file, err := writeDocuments(filepath.Join(f.dir, name), next.Generation, f.options(), next.Segments[i].ID,
-			documents{numbers: s.Numbers}, &x.key, s.Segment.IDs().All())
+			documents{numbers: s.Numbers}, &r.key, s.Segment.IDs().All())
 		reservation.Release()
 		if err != nil {
 			return err
@@ -90,17 +125,17 @@ func (x *Index) becomeLive() error {
 }
 
 // readLog inserts the documents of the log into an index that is opened for reading. It changes nothing on the disk.
-func (x *Index) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
+func (r *replay) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
 	start := time.Now()
-	x.recovery.Log, err = wal.Check(dir, m.Live.log(o.NoSync), x.replay)
-	x.recovery.Took = time.Since(start)
+	r.report.Log, err = wal.Check(dir, m.Live.log(o.NoSync), r.apply)
+	r.report.Took = time.Since(start)
 	return err
 }
 
-// replay applies a record of the log. The index is not in use yet.
-func (x *Index) replay(position wal.Position, record []byte) error {
+// apply applies a record of the log.
+func (r *replay) apply(position wal.Position, record []byte) error {
 	c, err := parseChange(record)
-	next := x.versions.Current().End()
+	next := r.versions.Current().End()
 	if err == nil && (len(c.docs) > 0 || c.gap) && c.first < next {
 		err = fmt.Errorf("%w: it begins with document %d, where %d is the next", errRecord, c.first, next)
 	}
@@ -108,16 +143,16 @@ func (x *Index) replay(position wal.Position, record []byte) error {
 		return fmt.Errorf("%w: log record %d: %w", store.ErrCorrupt, position, err)
 	}
 	if len(c.docs) > 0 && c.first > next {
-		x.writer.state.skipTo(c.first)
+		r.writer.state.skipTo(c.first)
 	}
 	if len(c.expires) > 0 {
-		x.versions.Clock.Expiring.Store(true)
+		r.versions.Clock.Expiring.Store(true)
 	}
-	x.writer.logged.Store(uint64(position))
-	x.recovery.Inserted += uint64(len(c.docs))
-	x.recovery.Deleted += uint64(len(c.delete))
-	defer x.versions.Commit()
-	return x.writer.state.apply(&c)
+	r.writer.logged.Store(uint64(position))
+	r.report.Inserted += uint64(len(c.docs))
+	r.report.Deleted += uint64(len(c.delete))
+	defer r.versions.Commit()
+	return r.writer.state.apply(&c)
 }
 
 // removeOrphans removes files that the manifest does not name: the results of an unfinished flush, merge or build, and

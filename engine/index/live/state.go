@@ -16,19 +16,15 @@ type docState struct {
 	deleted []rows.DocID // documents of files that were deleted since the last flush began
 }
 
-// fill sets the first version of an index.
+// fill sets the first version of an index. It deletes the documents that the files of later segments list.
 func (st *docState) fill(segments []*version.Segment, next rows.DocID) error {
 	for _, s := range segments {
 		if s.Expires.First != 0 {
 			st.versions.Clock.Expiring.Store(true)
 		}
 	}
-	defer st.versions.Commit()
-	return st.applyEdit(version.Edit{Add: segments, AddMemtable: st.newMemtable(next)})
-}
-
-// applyTombstones deletes the documents of earlier segments that the documents file of each segment lists.
-func (st *docState) applyTombstones(v *version.Version) {
+	err := st.applyEdit(version.Edit{Add: segments, AddMemtable: st.newMemtable(next)})
+	v := st.versions.Current()
 	for _, s := range v.Segments {
 		for _, doc := range s.Older {
 			if owner, _, ok := v.Row(doc); ok {
@@ -36,6 +32,8 @@ func (st *docState) applyTombstones(v *version.Version) {
 			}
 		}
 	}
+	st.versions.Commit()
+	return err
 }
 
 // applyEdit publishes the version of an edit. It returns errors of freeing memory.

@@ -134,7 +134,7 @@ func (u *upkeep) beginFlush(gap uint64) (f flush, err error) {
 
 func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 	// The manifest must name the log before it names a file without its records.
-	if err := u.nameLog(func(*Manifest) {}); err != nil {
+	if err := u.writer.nameLog(func(*Manifest) {}); err != nil {
 		return err
 	}
 	// Reserve memory for the segment.
@@ -184,7 +184,7 @@ func (u *upkeep) emptyLog(f flush) error {
 	if live := u.folder.current().Live; f.mark.File == live.FirstLog && f.mark.Last == wal.Position(live.Last) {
 		return nil
 	}
-	if err := u.nameLog(func(m *Manifest) {
+	if err := u.writer.nameLog(func(m *Manifest) {
 		m.Live.FirstLog, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
 	}); err != nil {
 		return err
@@ -425,24 +425,7 @@ func (u *upkeep) keep(records bool) error {
 	live, now := u.folder.current().Live, u.versions.Clock.Now()
 	due := now != 0 && now >= live.Time+rows.Time(clockEvery/time.Second)
 	if u.folder.durable() && (due || records && u.writer.logged.Load() > live.Held) {
-		return u.nameLog(func(*Manifest) {})
+		return u.writer.nameLog(func(*Manifest) {})
 	}
 	return nil
-}
-
-// nameLog publishes a manifest, changed by edit, with the current file and position of the log.
-func (u *upkeep) nameLog(edit func(*Manifest)) error {
-	if !u.folder.durable() {
-		return nil
-	}
-	holds, err := u.writer.log.Begin()
-	if err != nil {
-		return err
-	}
-	u.folder.mu.Lock()
-	defer u.folder.mu.Unlock()
-	return u.folder.publish(func(m *Manifest) {
-		m.Live.File, m.Live.Held = holds.File, uint64(holds.Last)
-		edit(m)
-	})
 }

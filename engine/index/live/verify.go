@@ -40,7 +40,12 @@ const scrubBlocks = 16
 func (x *Index) Scrub(ctx context.Context, pace func(bytes, total uint64) error) error {
 	next := map[*store.File]uint64{} // first block to check
 	for {
-		bytes, total, err := x.scrubSome(next)
+		w, err := x.View()
+		if err != nil {
+			return err
+		}
+		bytes, total, err := scrubSome(filesOf(w.Version.Segments), next)
+		w.Release()
 		if err = cmp.Or(err, ctx.Err()); err != nil || total == 0 {
 			return err
 		}
@@ -54,13 +59,7 @@ func (x *Index) Scrub(ctx context.Context, pace func(bytes, total uint64) error)
 
 // scrubSome checks the next blocks of a file and returns their bytes and the bytes of all files. It returns 0 bytes of
 // all files if there is nothing left to check.
-func (x *Index) scrubSome(next map[*store.File]uint64) (bytes, total uint64, err error) {
-	w, err := x.View()
-	if err != nil {
-		return 0, 0, err
-	}
-	defer w.Release()
-	files := filesOf(w.Version.Segments)
+func scrubSome(files []*store.File, next map[*store.File]uint64) (bytes, total uint64, err error) {
 	i := slices.IndexFunc(files, func(f *store.File) bool { return next[f] != checked })
 	if i < 0 {
 		return 0, 0, nil

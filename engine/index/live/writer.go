@@ -95,3 +95,20 @@ func (w *writer) write(c *change) (position wal.Position, err error) {
 	w.logged.Store(uint64(position))
 	return position, nil
 }
+
+// nameLog publishes a manifest, changed by edit, with the current file and position of the log.
+func (w *writer) nameLog(edit func(*Manifest)) error {
+	if !w.folder.durable() {
+		return nil
+	}
+	holds, err := w.log.Begin()
+	if err != nil {
+		return err
+	}
+	w.folder.mu.Lock()
+	defer w.folder.mu.Unlock()
+	return w.folder.publish(func(m *Manifest) {
+		m.Live.File, m.Live.Held = holds.File, uint64(holds.Last)
+		edit(m)
+	})
+}

@@ -1,6 +1,7 @@
 package version
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
@@ -102,6 +103,30 @@ func (s *Segment) Close() error {
 		return nil
 	}
 	return s.Free()
+}
+
+// CheckIDs looks up the ID of each document in the index of IDs, which has hashes with that key.
+func (s *Segment) CheckIDs(ctx context.Context, key *rows.IDKey) (err error) {
+	if s.DocsFile == nil || s.Segment.IDs() == nil {
+		return nil
+	}
+	defer store.CatchFault(&err)()
+	row := uint64(0)
+	for id, err := range s.Segment.IDs().All() {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		found := id == ""
+		s.IDIndex.Rows(key.Hash(id), func(r uint64) bool {
+			found = found || r == row
+			return !found
+		})
+		if !found {
+			return s.DocsFile.Corrupt("document %d has the ID %.200q, which the index of IDs lacks", s.Numbers.Doc(row), id)
+		}
+		row++
+	}
+	return nil
 }
 
 // WorkersOf returns the workers that search the segment for that many queries, or nil if the caller does.
