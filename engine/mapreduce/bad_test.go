@@ -45,7 +45,7 @@ func TestLost(t *testing.T) {
 	}
 	must.Do(t, reduce(lines, nil))
 	for i := 0; i < len(lines); i += 1 + i/20 {
-		if !strings.HasPrefix(lines[i], "--~end") || !strings.Contains(lines[i], "records=0 ") {
+		if !strings.HasPrefix(lines[i], "--~end") || !strings.Contains(lines[i], `"records":0,`) {
 			wantError(t, reduce(slices.Delete(slices.Clone(lines), i, i+1), nil), mapreduce.ErrLost, "partition")
 		}
 		if !strings.Contains(lines[i], "~end") {
@@ -113,9 +113,9 @@ func TestCollected(t *testing.T) {
 	exchanged := "b\ta\n" + mapreduce.EndOf("a\tb\n")
 	wantError(t, collect(exchanged, 1), mapreduce.ErrLost, "not those that were sent")
 	wantError(t, collect("c\tc\n"+mapreduce.EndOf("d\td\n"), 1), mapreduce.ErrLost, "not those that were sent")
-	unread := strings.Replace(mapreduce.EndOf(""), "\n", " inputs=1 unread=2 unreadsum=0000000000000001\n", 1)
+	unread := strings.Replace(mapreduce.EndOf(""), "}", `,"inputs":1,"unread":{"records":2,"sum":1}}`, 1)
 	wantError(t, collect(unread, 1), mapreduce.ErrLost, "lack 2 of the records that the job before wrote")
-	undecided := strings.Replace(mapreduce.EndOf(""), "\n", " undecided=3 documents=2\n", 1)
+	undecided := strings.Replace(mapreduce.EndOf(""), "}", `,"undecided":3,"documents":2}`, 1)
 	wantError(t, collect(undecided+mapreduce.EndOf(""), 2), mapreduce.ErrUnfinished, "after round 2 of the job dedup 3 documents")
 }
 
@@ -146,7 +146,7 @@ func TestBadRecords(t *testing.T) {
 		"a control character": "0123456789abcdef\ta\x01 1\n",
 		"short":               "0123456789abcde\ta 1\n",
 		"end":                 "~end\tparts\n",
-		"empty end":           "~end\t\n",
+		"empty end":           "~end\t{}\n",
 	} {
 		var warned []string
 		counted := map[string]int64{}
@@ -244,13 +244,13 @@ func TestOtherJob(t *testing.T) {
 func TestEmptyPart(t *testing.T) {
 	scan := mapreduce.Scan{Queries: files.New(t, "q.bin", make([]byte, 8)), K: 3}
 	out, err := step(t, mapOf(scan), "", nil)
-	if err != nil || out != "--~end\tparts=1 records=0 sum=0000000000000000 job=scan\n" {
+	if err != nil || out != "--~end\t"+`{"parts":1,"records":0,"sum":0,"job":"scan"}`+"\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 	for _, job := range []mapreduce.Reducer{mapreduce.Scan{}, mapreduce.Pairs{K: 3},
 		mapreduce.Dedup{}} {
 		out, err := step(t, reduceOf(job), "", nil)
-		if err != nil || out != "~end\tparts=1 records=0 sum=0000000000000000\n" {
+		if err != nil || out != "~end\t"+`{"parts":1,"records":0,"sum":0}`+"\n" {
 			t.Errorf("%T: %q, %v", job, out, err)
 		}
 	}

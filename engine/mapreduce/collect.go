@@ -21,18 +21,18 @@ var ErrSkipped = errors.New("done in part")
 // unescaped. If o.Parts is not 0, exactly that number of tasks must have written results. The error wraps [ErrLost] if
 // a record is missing or came twice, and [ErrUnfinished] if documents are undecided after a round of the job dedup.
 //
-// It writes while it reads, unless o.Ordered or o.Copies is set: the output is valid only if it returns no error.
+// It writes while it reads, unless o.Copies is set: the output is valid only if it returns no error.
 func Collect(ctx context.Context, o Options) error {
 	o.Partitions = 1
 	bad := int64(0)
-	err := run(ctx, o, "collect", "", collect, func(t *task) error { bad = t.results.bad; return nil })
+	err := run(ctx, o, "collect", "", collect, func(t *task) error { bad = t.results.Bad; return nil })
 	if err == nil && bad > 0 {
 		err = fmt.Errorf("%w: maps skipped %d bad records", ErrSkipped, bad)
 	}
 	return err
 }
 
-// collect checks and writes the results, and sets t.results.bad to the number of bad records.
+// collect checks and writes the results, and sets t.results.Bad to the number of bad records.
 func collect(ctx context.Context, t *task) error {
 	// Choose the form of the output.
 	put, finish := func(record) error { _, err := t.w.Write(t.line); return err }, func() error { return nil }
@@ -40,18 +40,13 @@ func collect(ctx context.Context, t *task) error {
 		rows := &likeRows{t: t}
 		put, finish = rows.add, rows.close
 	}
-	if t.Ordered {
-		o := newOrdered(t)
-		defer o.close()
-		put, finish = o.add, o.write
-	}
 	var all end
 	if t.Copies != nil {
 		rows, err := newCopyRows(ctx, t)
 		if err != nil {
 			return err
 		}
-		put, finish, all.recipe = rows.add, rows.write, t.read.recipe
+		put, finish, all.Recipe = rows.add, rows.write, t.read.Recipe
 	}
 	// Read all results, and add up their end records.
 	var arrived count
@@ -79,7 +74,7 @@ func collect(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	t.results.bad = all.bad
+	t.results.Bad = all.Bad
 	return finish()
 }
 
@@ -88,18 +83,18 @@ func (e *end) checkFinal(arrived count, parts int) error {
 	if err := e.checkWhole("the results", arrived); err != nil {
 		return err
 	}
-	if parts > 0 && e.parts != int64(parts) {
-		return fmt.Errorf("%w: %d parts came, and there must be %d", ErrLost, e.parts, parts)
+	if parts > 0 && e.Parts != int64(parts) {
+		return fmt.Errorf("%w: %d parts came, and there must be %d", ErrLost, e.Parts, parts)
 	}
-	if e.parts == 0 {
+	if e.Parts == 0 {
 		return fmt.Errorf("%w: there is no end record", ErrLost)
 	}
 	if err := e.checkRead(); err != nil {
 		return err
 	}
-	if e.undecided > 0 {
+	if e.Undecided > 0 {
 		return fmt.Errorf("%w: after round %d of the job dedup %d documents are undecided: another round of the jobs pairs and dedup is "+
-			"needed", ErrUnfinished, e.documents, e.undecided)
+			"needed", ErrUnfinished, e.Documents, e.Undecided)
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func (t *task) side(ctx context.Context, path string, each func(r record) error)
 			if err != nil {
 				return err
 			}
-			return errors.Join(side.add(e), t.read.add(end{recipe: e.recipe}))
+			return errors.Join(side.add(e), t.read.add(end{Recipe: e.Recipe}))
 		}
 		read.add(r)
 		return each(r)

@@ -14,19 +14,14 @@ const (
 	recordsIn counter = iota
 	recordsOut
 	badRecords
-	endRecords
 	fingerprints
 	unmarked
 	repaired
 	unknownCharset
 	repeatedIDs
-	bytesIn
-	hits
 	pairs
 	frequentPairs
 	unlistedDocuments
-	groups
-	largestGroup
 	undecidedDocuments
 	pairsLeftOut
 	unverifiedPairs
@@ -34,19 +29,15 @@ const (
 )
 
 // counterNames have neither commas nor spaces, because these end a name in a reporter: line.
-var counterNames = [counterCount]string{"records_in", "records_out", "bad_records", "end_records",
-	"fingerprints", "unmarked_documents",
-	"repaired_documents", "unknown_charset_documents", "documents_with_an_earlier_id", "bytes_in", "hits", "pairs",
-	"pairs_of_frequent_signatures", "equal_documents_listed_with_the_first_only", "groups", "largest_group",
-	"undecided_documents", "pairs_left_out", "unverified_pairs"}
+var counterNames = [counterCount]string{"records_in", "records_out", "bad_records", "fingerprints", "unmarked_documents",
+	"repaired_documents", "unknown_charset_documents", "documents_with_an_earlier_id", "pairs",
+	"pairs_of_frequent_signatures", "equal_documents_listed_with_the_first_only", "undecided_documents", "pairs_left_out",
+	"unverified_pairs"}
 
 // counters may be read while they change.
 type counters [counterCount]atomic.Int64
 
 func (c *counters) add(name counter, n int64) { c[name].Add(n) }
-
-// raise sets a counter to n if n is larger.
-func (c *counters) raise(name counter, n int64) { c[name].Store(max(n, c[name].Load())) }
 
 // reportStatus calls t.Status every StatusEvery until stop is called.
 func (t *task) reportStatus(what string) (stop func()) {

@@ -53,10 +53,7 @@ func (k Keep) rank(length uint64) uint64 {
 // The rounds end when no document is undecided or waiting. The end records hold the number of these documents, and of
 // the round, so that no round is left out or taken twice. The results do not depend on the order of records. A reduce
 // holds one record at a time.
-type Dedup struct {
-	Keep       Keep
-	NoSketches bool // leave out the sketches, so that all pairs are unverified
-}
+type Dedup struct{ Keep Keep }
 
 // The kinds of records of a text in the shuffle, in order.
 const (
@@ -94,9 +91,6 @@ func (j Dedup) mapPart(ctx context.Context, t *task) error {
 			} else {
 				value = appendNumber(value[:0], d.fingerprint, printDigits)
 			}
-			if j.NoSketches {
-				d.sketch = []byte(noSketch)
-			}
 			value = append(append(value, ' '), d.sketch...)
 		// Other keys are hashes of texts. The first letter of the value is the kind of the record.
 		case len(r.key) != hashDigits:
@@ -127,11 +121,11 @@ func (j Dedup) reduce(ctx context.Context, t *task) error {
 		return err
 	}
 	if a := t.arrived[0]; a != nil {
-		if a.end.documents != a.end.pairs {
+		if a.end.Documents != a.end.Pairs {
 			return fmt.Errorf("%w: the inputs have documents of round %d, and pairs of round %d: give what the job dedup wrote last, and "+
-				"what the job pairs made of it", ErrLost, a.end.documents, a.end.pairs)
+				"what the job pairs made of it", ErrLost, a.end.Documents, a.end.Pairs)
 		}
-		t.results.documents = a.end.documents + 1
+		t.results.Documents = a.end.Documents + 1
 	}
 	return nil
 }
@@ -166,7 +160,6 @@ func (d *decider) add(key, value []byte) error {
 			return err
 		}
 		*d = decider{t: d.t, text: append(d.text[:0], text...), line: d.line}
-		d.t.counters.add(groups, 1)
 	}
 	switch {
 	case kind == pairKind && len(fields) > 2+rowDigits:
@@ -258,7 +251,7 @@ func (d *decider) flush() error {
 
 // wait writes a document that another round decides about.
 func (d *decider) wait(text []byte, state byte, head, fields []byte) error {
-	d.t.results.undecided++
+	d.t.results.Undecided++
 	d.t.counters.add(undecidedDocuments, 1)
 	return d.write(text, state, head, fields)
 }

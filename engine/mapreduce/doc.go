@@ -12,7 +12,7 @@
 // # Records
 //
 // A record is a key, one tab, and a value, all printable ASCII. Fields of a value are separated by
-// a space; other bytes of an ID are escaped (\s \t \n \r \\ \xff, and \e for an empty one).
+// a space; other bytes of an ID are escaped (\x20 \xff, and \e for an empty one).
 // Fingerprints are 16 hexadecimal digits in inputs and results. Empty lines are ignored; a tab at
 // the end may be missing.
 //
@@ -36,9 +36,9 @@
 // the exit status. So every task ends its output with end records. They hold the number of records and the sum of the
 // records' hashes modulo 2^64:
 //
-//	05~end	parts=0 records=1532 sum=91c2f0e85d7a6b34          from a map, for partition 05
-//	--~end	parts=1 records=12 sum=77aa01c3e94d52f8 recipe=minwise-5be1a2c4 job=scan   for partition 0, from every map
-//	~end	parts=1 records=3811 sum=0c55d1fe1a7390bd          in results
+//	05~end	{"parts":0,"records":1532,"sum":10501459421653467}           from a map, for partition 05
+//	--~end	{"parts":1,"records":12,"sum":85653467,"recipe":"minwise-5be1a2c4","job":"scan"}   for partition 0, from every map
+//	~end	{"parts":1,"records":3811,"sum":88864759421653467}           in results
 //
 // A reduce adds up the end records and compares the sums with the records that arrived ([ErrLost]). If the number of
 // maps is known, the reduce of partition 0 checks it, too. A map adds up the end records of its input and subtracts the
@@ -58,8 +58,8 @@
 //
 // # Memory
 //
-// A task reserves its memory from Options.Budget, reports it to Options.Say, and fails with a
-// memory.TooLargeError that names the group that does not fit:
+// A task reserves its memory from Options.Budget, and fails with a memory.TooLargeError that names the group that does
+// not fit:
 //
 //   - Scan takes 144 MiB for a batch of fingerprints, the tables of Q and the hits.
 //   - Pairs takes about 600 bytes for each kept or undecided document of the largest group.

@@ -8,7 +8,7 @@ import (
 
 // EndOf returns the end record of results.
 func EndOf(results string) string {
-	e := end{parts: 1}
+	e := end{Parts: 1}
 	for line := range strings.Lines(results) {
 		e.count.add(cut([]byte(strings.TrimSuffix(line, "\n"))))
 	}

@@ -33,9 +33,9 @@ type Fingerprint struct {
 
 func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
 	// End records name the recipe and the version of sketches.
-	t.results.parts, t.results.recipe, t.results.sketch = 1, recipeName(&j.Recipe), "none"
+	t.results.Parts, t.results.Recipe, t.results.Sketch = 1, recipeName(&j.Recipe), "none"
 	if j.Sketches {
-		t.results.sketch = strconv.Itoa(sketch.Version)
+		t.results.Sketch = strconv.Itoa(sketch.Version)
 	}
 	var key, value []byte
 	// Write a result for each document.
@@ -82,7 +82,7 @@ func (t *task) documents(ctx context.Context, o format.Options,
 		o.Format = format.JSONL
 	}
 	c := ingest.Config{Document: o, Threads: t.Threads, Stdin: input.Patient(ctx, t.In), Budget: documentBudget}
-	reserved, err := t.reserve("reading documents", c.NeedBytes())
+	reserved, err := t.Budget.Reserve("reading documents", c.NeedBytes())
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,6 @@ var errNoID = errors.New("it has no ID")
 // countReport counts read and skipped documents.
 func (t *task) countReport(r *ingest.Report) error {
 	t.counters.add(recordsIn, int64(r.Units))
-	t.counters.add(bytesIn, r.BytesRead)
 	t.counters.add(repaired, int64(r.Repaired))
 	t.counters.add(unknownCharset, int64(r.Unknown))
 	lost := r.Skipped.Lost()

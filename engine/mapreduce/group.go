@@ -87,7 +87,7 @@ func (g *group) begin(key []byte) error {
 	k := readKey(key)
 	table, bits := int(k.number(1)), k.number(g.p.groupDigits())
 	if k.err("", 0) != nil || table >= len(g.p.perms) || bits>>g.p.bits != 0 {
-		return fmt.Errorf("%.40q is no group of %d tables and %d bits: the maps had another design", key, len(g.p.perms), g.p.bits)
+		return fmt.Errorf("%.40q is no group of %d tables and %d bits: the maps had another k", key, len(g.p.perms), g.p.bits)
 	}
 	g.key, g.table, g.candidates, g.nameBytes = append(g.key[:0], key...), table, g.candidates[:0], 0
 	clear(g.equals)
@@ -96,7 +96,6 @@ func (g *group) begin(key []byte) error {
 		p.sketches.Reset(g.j.Threshold)
 		p.numbers = p.numbers[:0]
 	}
-	g.t.counters.add(groups, 1)
 	return nil
 }
 
@@ -154,7 +153,6 @@ func (g *group) hold(d *candidate, to *part) error {
 	d.head, d.text = bytes.Clone(d.head), bytes.Clone(d.text)
 	g.candidates = append(g.candidates, *d)
 	g.nameBytes += len(d.head) + len(d.text)
-	g.t.counters.raise(largestGroup, int64(len(g.candidates)))
 	return g.t.Budget.Check(fmt.Sprintf("comparing the %d documents of key %s", len(g.candidates), g.key),
 		uint64(otherBytes*len(g.candidates)+g.nameBytes))
 }

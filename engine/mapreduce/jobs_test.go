@@ -1,7 +1,6 @@
 package mapreduce_test
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"slices"
@@ -89,27 +88,4 @@ func TestFingerprint(t *testing.T) {
 		parts := l.cut(input)
 		requireSame(t, "lines", l.collect(l.run(job, parts), len(parts)), want)
 	})
-}
-
-// TestOrdered checks that collected hits are in order of the queries, for any number of reduces.
-func TestOrdered(t *testing.T) {
-	set := sets.All(2000, 300, 3, 5)[0]
-	job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}
-	l := newLocal(t, 7, 1)
-	results := l.run(job, l.cut(fingerprintLines(set.Base)))
-	var out bytes.Buffer
-	must.Do(t, mapreduce.Collect(t.Context(), mapreduce.Options{In: strings.NewReader(results), Out: &out,
-		Parts: l.reduces, Ordered: true}))
-	lines, last := slices.Collect(strings.Lines(out.String())), -1
-	for _, line := range lines {
-		var row int
-		if _, err := fmt.Sscan(line, &row); err != nil || row < last {
-			t.Fatalf("row %d after row %d, %v", row, last, err)
-		}
-		last = row
-	}
-	slices.Sort(lines)
-	requireSame(t, "hits", lines, hitLines(set, "%06d"))
-	err := mapreduce.Collect(t.Context(), mapreduce.Options{In: strings.NewReader("x\t1 2 3\n"), Out: &out, Ordered: true})
-	wantError(t, err, nil, `"x" is no row of a query`)
 }

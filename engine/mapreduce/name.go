@@ -20,11 +20,7 @@ func (j Fingerprint) name() string { return "" }
 func (j Signatures) name() string  { return "" }
 
 func (j Pairs) name() string {
-	p, err := j.pairing()
-	if err != nil {
-		return "" // the step itself returns the error
-	}
-	return fmt.Sprintf("pairs,k=%d,threshold=%g,most=%d,design=%s,bits=%d", j.K, j.Threshold, j.PairsMax, p.design.Name, p.bits)
+	return fmt.Sprintf("pairs,k=%d,threshold=%g,most=%d,bits=%d", j.K, j.Threshold, j.PairsMax, j.Bits)
 }
 
 func (j CopiesDocs) name() string  { return copiesName("copies-docs", &j.Copies) }
@@ -42,17 +38,17 @@ func copiesName(job string, o *copies.Options) string {
 // sameRecipe returns an error that wraps [ErrRecipe] if the signatures of the input are of another recipe than the
 // job.
 func (t *task) sameRecipe(o *copies.Options) error {
-	if expected := signatureRecipe(o); t.read.recipe != "" && t.read.recipe != expected {
+	if expected := signatureRecipe(o); t.read.Recipe != "" && t.read.Recipe != expected {
 		return fmt.Errorf("%w: signatures of %s, and a job of %s: every step needs the same --method and --method-file",
-			ErrRecipe, t.read.recipe, expected)
+			ErrRecipe, t.read.Recipe, expected)
 	}
 	return nil
 }
 
 // sameJob returns an error that wraps [ErrJob] unless an end record is of this reduce's job.
 func (t *task) sameJob(e *end) error {
-	if t.job == "" || e.job == "" || e.job == t.job {
+	if t.job == "" || e.Job == "" || e.Job == t.job {
 		return nil
 	}
-	return fmt.Errorf("%w: a map was of %s, and this is %s", ErrJob, e.job, t.job)
+	return fmt.Errorf("%w: a map was of %s, and this is %s", ErrJob, e.Job, t.job)
 }

@@ -31,9 +31,8 @@ import (
 type Pairs struct {
 	K         int
 	Threshold float64
-	PairsMax  int    // maximum pairs of a document in a table; if there are more, only the nearest one is written
-	Design    string // name of a design of radius 0; "" means the design with the fewest tables
-	Bits      int    // number of leading bits that a group shares; 0: 12, or less if a table of the design fixes less
+	PairsMax  int // maximum pairs of a document in a table; if there are more, only the nearest one is written
+	Bits      int // number of leading bits that a group shares; 0: 12, or less if a table of the design fixes less
 }
 
 // groupBitsDefault makes groups of 256 for a million fingerprints.
@@ -50,10 +49,10 @@ type pairTables struct {
 }
 
 func (j Pairs) pairing() (*pairTables, error) {
-	d, err := j.design()
-	if err != nil {
-		return nil, err
+	if j.K < 0 || j.K > permute.MaxK {
+		return nil, fmt.Errorf("k = %d: must be 0 to %d", j.K, permute.MaxK)
 	}
+	d := exactDesign(j.K)
 	p := &pairTables{design: d, bits: uint(j.Bits)}
 	if !(j.Threshold >= 0 && j.Threshold <= 1) || j.PairsMax < 0 {
 		return nil, fmt.Errorf("threshold %g and at most %d pairs: must be 0 to 1, and positive", j.Threshold, j.PairsMax)
@@ -71,23 +70,13 @@ func (j Pairs) pairing() (*pairTables, error) {
 	return p, nil
 }
 
-// design returns the design of the job's tables. The default is the design of radius 0 with the fewest tables. It
-// divides a fingerprint into k + 1 parts, so k differences leave at least one part unchanged.
-func (j Pairs) design() (d permute.Design, err error) {
-	if j.K < 0 || j.K > permute.MaxK {
-		return d, fmt.Errorf("k = %d: must be 0 to %d", j.K, permute.MaxK)
-	}
-	exact := func(d permute.Design) bool {
+// exactDesign returns the design of radius 0 with the fewest tables. It divides a fingerprint into k + 1 parts, so k
+// differences leave at least one part unchanged.
+func exactDesign(k int) permute.Design {
+	designs := permute.Catalogue(k, designSeed) // the catalogue has a design of radius 0 for every k
+	return designs[slices.IndexFunc(designs, func(d permute.Design) bool {
 		return !slices.ContainsFunc(d.Tables, func(t permute.Table) bool { return t.Radius > 0 })
-	}
-	if j.Design == "" {
-		designs := permute.Catalogue(j.K, designSeed) // the catalogue has a design of radius 0 for every k
-		return designs[slices.IndexFunc(designs, exact)], nil
-	}
-	if d, err = permute.ByName(j.Design, j.K, designSeed); err == nil && (!exact(d) || len(d.Tables) > len(digits)) {
-		err = fmt.Errorf("design %s: pairs need tables of radius 0, at most %d", j.Design, len(digits))
-	}
-	return d, err
+	})]
 }
 
 // Check returns an error if the settings are invalid.
@@ -159,7 +148,7 @@ func (j Pairs) reduce(ctx context.Context, t *task) error {
 		return err
 	}
 	if a := t.arrived[0]; a != nil {
-		t.results.pairs = a.end.documents
+		t.results.Pairs = a.end.Documents
 	}
 	return g.flush()
 }

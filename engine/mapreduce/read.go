@@ -22,8 +22,7 @@ func (t *task) records(ctx context.Context, each func(r record) error) error {
 			return t.inputEnd(r.value)
 		}
 		t.counters.add(recordsIn, 1)
-		t.counters.add(bytesIn, r.size())
-		t.read.unread.add(r)
+		t.read.Unread.add(r)
 		if err := r.check(); err != nil {
 			return badf("%w", err)
 		}
@@ -36,7 +35,6 @@ func (t *task) inputEnd(value []byte) error {
 	if err != nil {
 		return badf("%w", err)
 	}
-	t.counters.add(endRecords, 1)
 	if err := e.checkRead(); err != nil {
 		return err
 	}
@@ -95,7 +93,6 @@ func (t *task) arrival(r record, each func(key, value []byte) error) error {
 		if err != nil {
 			return err
 		}
-		t.counters.add(endRecords, 1)
 		if err := t.sameJob(&e); err != nil {
 			return err
 		}
@@ -103,7 +100,6 @@ func (t *task) arrival(r record, each func(key, value []byte) error) error {
 	}
 	// Count other records, and pass them on.
 	t.counters.add(recordsIn, 1)
-	t.counters.add(bytesIn, r.size())
 	a.count.add(r)
 	return each(r.key[partDigits:], r.value)
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"strings"
+	"slices"
 
 	"example.org/ndd/engine/corpus/simhash"
 )
@@ -23,9 +23,6 @@ func cut(line []byte) record {
 	return record{line, nil}
 }
 
-// size returns the bytes of the record's line, which ends with a line feed.
-func (r record) size() int64 { return int64(len(r.key)+len(r.value)) + 2 }
-
 // check returns an error for a record with bytes that are not printable ASCII.
 func (r record) check() error {
 	for _, part := range [][]byte{r.key, r.value} {
@@ -41,17 +38,14 @@ func (r record) check() error {
 // appendEscaped appends a text as a field: printable ASCII without spaces and exclamation marks, which separate parts
 // of a name, and never empty. IDs may hold any bytes.
 //
-//	a b\c  ->  a\sb\\c        naïve  ->  na\xc3\xafve        (empty)  ->  \e
+//	a b\c  ->  a\x20b\x5cc        naïve  ->  na\xc3\xafve        (empty)  ->  \e
 func appendEscaped(dst []byte, s string) []byte {
 	if s == "" {
 		return append(dst, `\e`...)
 	}
 	for i := range len(s) {
-		c := s[i]
-		if index := strings.IndexByte(escapedBytes, c); index >= 0 {
-			dst = append(dst, '\\', escapeLetters[index])
-		} else if c <= '!' || c > '~' || c == '~' && i == 0 { // the key of an end record begins with ~
-			dst = append(dst, '\\', 'x', hexDigits[c>>4], hexDigits[c&15])
+		if c := s[i]; c <= '!' || c > '~' || c == '\\' || c == '~' && i == 0 { // the key of an end record begins with ~
+			dst = fmt.Appendf(dst, `\x%02x`, c)
 		} else {
 			dst = append(dst, c)
 		}
@@ -59,49 +53,27 @@ func appendEscaped(dst []byte, s string) []byte {
 	return dst
 }
 
-const (
-	escapedBytes  = "\\ \t\n\r"
-	escapeLetters = `\stnr`
-	hexDigits     = "0123456789abcdef"
-)
-
 var errEscape = errors.New("not an escaped field")
 
 // unescape returns the text of a field that appendEscaped wrote, and an error for any other.
 func unescape(field []byte) (string, error) {
-	// An empty field is written as \e.
-	bad := func() (string, error) { return "", fmt.Errorf("%w: %.40q", errEscape, field) }
-	switch {
-	case string(field) == `\e`:
+	if string(field) == `\e` {
 		return "", nil
-	case len(field) == 0:
-		return bad()
 	}
-	// Replace each escape sequence.
-	out := make([]byte, 0, len(field))
-	for i := 0; i < len(field); i++ {
-		if field[i] != '\\' {
-			out = append(out, field[i])
-			continue
-		}
-		if i++; i == len(field) {
-			return bad()
-		}
-		if index := strings.IndexByte(escapeLetters, field[i]); index >= 0 {
-			out = append(out, escapedBytes[index])
-			continue
-		}
-		var c [1]byte
-		if field[i] != 'x' || i+2 >= len(field) {
-			return bad()
-		}
-		if _, err := hex.Decode(c[:], field[i+1:i+3]); err != nil {
-			return bad()
-		}
-		out = append(out, c[0])
-		i += 2
+	if len(field) == 0 {
+		return "", fmt.Errorf("%w: it is empty", errEscape)
 	}
-	return string(out), nil
+	parts := bytes.Split(field, []byte{'\\'})
+	text := slices.Clone(parts[0])
+	for _, part := range parts[1:] {
+		code, ok := bytes.CutPrefix(part[:min(3, len(part))], []byte{'x'})
+		decoded, err := hex.AppendDecode(text, code)
+		if !ok || err != nil || len(decoded) != len(text)+1 {
+			return "", fmt.Errorf("%w: %.40q", errEscape, field)
+		}
+		text = append(decoded, part[3:]...)
+	}
+	return string(text), nil
 }
 
 // digits are the digits of numbers in base 64. They are in order of their bytes, so numbers of one

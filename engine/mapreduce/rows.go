@@ -43,7 +43,7 @@ func newCopyRows(ctx context.Context, t *task) (*copyRows, error) {
 	if err := t.side(ctx, t.Copies.Signatures, c.document); err != nil {
 		return nil, err
 	}
-	method, _, _ := strings.Cut(t.read.recipe, "-")
+	method, _, _ := strings.Cut(t.read.Recipe, "-")
 	if _, err := copies.ParseMethod(method); err != nil {
 		return nil, fmt.Errorf("%s: no results of the job signatures", t.Copies.Signatures)
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/dustin/go-humanize"
-
 	"example.org/ndd/engine/corpus/ndf"
 	"example.org/ndd/engine/near/scan"
 	"example.org/ndd/engine/storage/disk"
@@ -36,13 +34,13 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 	if err := q.Verify(ctx, t.Threads); err != nil {
 		return err
 	}
-	t.read.recipe = recipeName(q.Recipe())
+	t.read.Recipe = recipeName(q.Recipe())
 	t.sideFile = j.Queries
 	queries := q.Fingerprints()
 	if uint64(len(queries)) >= 1<<(6*rowDigits) {
 		return fmt.Errorf("%s: %d queries are more than %d", j.Queries, len(queries), uint64(1)<<(6*rowDigits))
 	}
-	// Plan the search, and report its memory.
+	// Plan the search.
 	reservation, err := t.Budget.Reserve("reading fingerprints", batchBytes)
 	if err != nil {
 		return err
@@ -53,10 +51,6 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 	plan, err := scan.NewPlan(len(queries), j.K, o)
 	if err != nil {
 		return err
-	}
-	if t.Say != nil {
-		t.Say(fmt.Sprintf("searching for %s queries", humanize.Comma(int64(len(queries)))),
-			t.Budget.Total(batchBytes+plan.Bytes()))
 	}
 	// Search each batch. The first one builds the tables.
 	defer store.CatchFault(&err)() // the queries are mapped
@@ -86,7 +80,6 @@ func (j Scan) sendHits(ctx context.Context, t *task, s *scan.Searcher, b *batch)
 		key = appendNumber(key, uint64(h.Distance), 1)
 		key = appendNumber(key, h.Fingerprint, printDigits)
 		key = b.appendID(key, int(h.Row))
-		t.counters.add(hits, 1)
 		if err := t.send(t.partition(h.Query), key, nil); err != nil {
 			return err
 		}
@@ -105,7 +98,6 @@ func (j Scan) reduce(ctx context.Context, t *task) error {
 		if err := k.err("hit", 1); err != nil {
 			return err
 		}
-		t.counters.add(hits, 1)
 		row = strconv.AppendUint(row[:0], query, 10)
 		value = append(strconv.AppendUint(append(appendPrint(value[:0], fingerprint), ' '), distance, 10), ' ')
 		value = append(value, k.unread...)

@@ -34,7 +34,6 @@ type Options struct {
 	Parts int
 
 	Columns int       // number of fields of each result that [Collect] writes; 0: all
-	Ordered bool      // [Collect] writes results in order of their first field, which is a number
 	Rows    Rows      // [Collect] writes rows of two documents after a header; "": results in the order of the input
 	Copies  *CopyRows // [Collect] writes pairs of copies in the order of `ndd copies`; nil: in the order of the input
 
@@ -45,10 +44,9 @@ type Options struct {
 
 	// Functions to call, if not nil:
 
-	Count  func(name string, n int64)      // called at the end, for each counter that is not 0
-	Warn   func(message string)            // called for the first malformed records
-	Status func(message string)            // called every StatusEvery while the task runs
-	Say    func(task string, bytes uint64) // called before memory is used, with the task's memory
+	Count  func(name string, n int64) // called at the end, for each counter that is not 0
+	Warn   func(message string)       // called for the first malformed records
+	Status func(message string)       // called every StatusEvery while the task runs
 }
 
 // StatusEvery is the time between two calls of Options.Status. Frameworks end a task that is silent
@@ -132,15 +130,6 @@ func run(ctx context.Context, o Options, what, job string, work func(context.Con
 	return err
 }
 
-// reserve reserves memory from the task's budget and reports it to Say.
-func (t *task) reserve(what string, bytes uint64) (*memory.Reservation, error) {
-	r, err := t.Budget.Reserve(what, bytes)
-	if err == nil && t.Say != nil {
-		t.Say(what, t.Budget.Total(bytes))
-	}
-	return r, err
-}
-
 // send writes a record of a map for a partition. It puts the number of the partition before the key.
 func (t *task) send(partition int, key, value []byte) error {
 	t.line = append(appendNumber(t.line[:0], uint64(partition), partDigits), key...)
@@ -169,15 +158,15 @@ func (t *task) partition(hash uint64) int {
 
 // endMap writes the end records of a map.
 func (t *task) endMap() error {
-	if t.results.parts > 0 { // it has no reduce
+	if t.results.Parts > 0 { // it has no reduce
 		return t.endResults()
 	}
 	for i, c := range t.sent {
 		e := end{count: c}
 		if i == 0 {
-			e.parts, e.unread, e.inputs, e.recipe, e.job = 1, t.unreadCount(), t.read.parts, t.read.recipe, t.job
-			e.sketch, e.documents, e.pairs = t.read.sketch, t.read.documents, t.read.pairs
-			e.bad = t.read.bad + t.counters[badRecords].Load()
+			e.Parts, e.Unread, e.Inputs, e.Recipe, e.Job = 1, t.unreadCount(), t.read.Parts, t.read.Recipe, t.job
+			e.Sketch, e.Documents, e.Pairs = t.read.Sketch, t.read.Documents, t.read.Pairs
+			e.Bad = t.read.Bad + t.counters[badRecords].Load()
 		} else if c == (count{}) {
 			continue
 		}
@@ -189,7 +178,7 @@ func (t *task) endMap() error {
 }
 
 // unreadCount returns the counts of the input's end records, minus the records read.
-func (t *task) unreadCount() count { return t.read.count.minus(t.read.unread) }
+func (t *task) unreadCount() count { return t.read.count.minus(t.read.Unread) }
 
 // writeEnd writes an end record whose key has a prefix.
 func (t *task) writeEnd(prefix []byte, e *end) error {
@@ -199,7 +188,7 @@ func (t *task) writeEnd(prefix []byte, e *end) error {
 
 // endReduce checks that all records arrived, and writes the end record of the results.
 func (t *task) endReduce() error {
-	t.results.parts = 1
+	t.results.Parts = 1
 	for i, a := range t.arrived {
 		if err := a.end.checkWhole(fmt.Sprintf("partition %d", i), a.count); err != nil {
 			return err
@@ -207,15 +196,15 @@ func (t *task) endReduce() error {
 		if i != 0 {
 			continue
 		}
-		if t.Parts > 0 && a.end.parts != int64(t.Parts) {
-			return fmt.Errorf("%w: %d parts arrived, and there must be %d", ErrLost, a.end.parts, t.Parts)
+		if t.Parts > 0 && a.end.Parts != int64(t.Parts) {
+			return fmt.Errorf("%w: %d parts arrived, and there must be %d", ErrLost, a.end.Parts, t.Parts)
 		}
 		if err := a.end.checkRead(); err != nil {
 			return err
 		}
-		t.results.recipe, t.results.sketch = a.end.recipe, a.end.sketch
-		if t.results.pairs == 0 { // otherwise the documents already count the same bad records
-			t.results.bad = a.end.bad
+		t.results.Recipe, t.results.Sketch = a.end.Recipe, a.end.Sketch
+		if t.results.Pairs == 0 { // otherwise the documents already count the same bad records
+			t.results.Bad = a.end.Bad
 		}
 	}
 	return t.endResults()
@@ -224,8 +213,8 @@ func (t *task) endReduce() error {
 // endResults writes the end record of the results.
 func (t *task) endResults() error {
 	e := t.results
-	e.inputs, e.unread = t.read.parts, t.unreadCount()
-	e.recipe = cmp.Or(e.recipe, t.read.recipe)
-	e.bad += t.read.bad + t.counters[badRecords].Load()
+	e.Inputs, e.Unread = t.read.Parts, t.unreadCount()
+	e.Recipe = cmp.Or(e.Recipe, t.read.Recipe)
+	e.Bad += t.read.Bad + t.counters[badRecords].Load()
 	return t.writeEnd(nil, &e)
 }

@@ -31,7 +31,7 @@ func (j Signatures) mapPart(ctx context.Context, t *task) error {
 	if m == "" || m == copies.Auto {
 		return fmt.Errorf("method %q: signatures are made by one method", m)
 	}
-	t.results.parts, t.results.recipe = 1, signatureRecipe(&j.Copies)
+	t.results.Parts, t.results.Recipe = 1, signatureRecipe(&j.Copies)
 	type signedDocument struct {
 		id    string
 		value []byte

@@ -36,11 +36,11 @@ fingerprint --input-format warc. A local file, such as one of Parquet, can be an
 	in: `fingerprint, tab, ID, as the job fingerprint writes`,
 	shuffle: `row of the query, distance, fingerprint and ID, all in the key: 19 bytes and the ID
 for each hit`,
-	out:     `row of the query, tab, fingerprint, distance, ID, as 'ndd batch'; collect writes rows in order`,
-	ordered: true,
+	out: `row of the query, tab, fingerprint, distance, ID, as 'ndd batch'`,
 	side: `--queries: raw fingerprints (.bin) or .ndf, which every map maps. One of another
 recipe than the input's is refused`,
-	notes:   `'ndd help cluster' has commands that make such lines from raw fingerprints.`,
+	notes: `'ndd help cluster' has commands that make such lines from raw fingerprints. After collect, sort -n -s -k 1,1 puts
+the rows in order.`,
 	mapLine: "-k 3 --queries Q.bin", file: "Q.bin",
 	mapFlags: "distance queries",
 	make: func(m *mapReduce) (any, error) {
@@ -58,11 +58,11 @@ the ID for each document and table, 50 without sketches; there are k + 1 tables`
 	out: `hash of the text, tab, the pairs of a document with preferred ones; collect writes a table of IDs, distance and
 estimated similarity`,
 	rows: mapreduce.PairRows,
-	notes: `-k, --threshold, --most, --design and --bits must be the same for map and reduce. Of documents with equal
+	notes: `-k, --threshold, --most and --bits must be the same for map and reduce. Of documents with equal
 fingerprints and sketches, all but the first have a pair with the first only. A document with more than --most pairs in a table has only
 the nearest one; the counter pairs_left_out counts the rest.`,
 	mapLine: "-k 8", reduceLine: "-k 8",
-	mapFlags: "likeness design bits", flags: "likeness design bits",
+	mapFlags: "likeness bits", flags: "likeness bits",
 	make: func(m *mapReduce) (any, error) {
 		if err := m.threshold.Check(); err != nil {
 			return nil, err
@@ -85,13 +85,10 @@ ID for each document of the first round, and later for each document that has ne
 	rows: mapreduce.DropRows,
 	notes: `The first round joins equal texts. After each round of pairs and dedup, 'ndd mapreduce collect dedup'
 ends with status 4 as long as documents are undecided. 'ndd help cluster' has the loop. Of documents that --keep does not
-tell apart, the first in order of files and rows is kept (fingerprint --rows), or the one with the smaller ID. Give
---threshold 0 here, too, if the job pairs has it in all rounds: the sketches are then not sent.`,
+tell apart, the first in order of files and rows is kept (fingerprint --rows), or the one with the smaller ID.`,
 	mapLine:  "--keep first",
-	mapFlags: "keep unverified",
-	make: func(m *mapReduce) (any, error) {
-		return mapreduce.Dedup{Keep: m.keep, NoSketches: m.g.Given["threshold"] && m.threshold == 0}, m.threshold.Check()
-	},
+	mapFlags: "keep",
+	make:     func(m *mapReduce) (any, error) { return mapreduce.Dedup{Keep: m.keep}, nil },
 }, {
 	name: "signatures", short: "documents to signatures, for finding copies",
 	in:       `a JSON object, with the fields --text and --id`,
@@ -173,17 +170,12 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 		case "queries":
 			f.StringVar(&m.queries, name, "",
 				"file in the working folder of the task (required)")
-		case "design":
-			f.StringVar(&m.pairs.Design, name, "",
-				"design of radius 0 (default: that with the fewest tables)")
 		case "bits":
-			f.IntVar(&m.pairs.Bits, name, 0, "leading bits of a group (default 12, or those of the design)")
+			f.IntVar(&m.pairs.Bits, name, 0, "leading bits of a group (default 12, or fewer if a table has fewer)")
 		case "likeness":
 			f.IntVarP(&m.k, "distance", "k", cli.DefaultK, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
 			m.threshold.Register(f)
 			f.IntVar(&m.pairs.PairsMax, "most", 16, "list only the nearest pair of a document that has more in a table; 1 for the job dedup")
-		case "unverified":
-			m.threshold.Register(f)
 		case "sketch":
 			cli.SketchVar(f, &m.noSketch, "auto, or none: leave out the sketches, so that pairs are unverified")
 		case "rows":

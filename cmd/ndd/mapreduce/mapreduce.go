@@ -168,7 +168,7 @@ func newJobStep(g *cli.Files, step string, task *taskFlags, j *mapReduceJob) *co
 		Short: j.short,
 		Long:  j.help(),
 		Annotations: cli.HelpOf("Guide: ndd help cluster",
-			"Job: queries=FILE sketch=WORD rows distance=N threshold=X most=N design=NAME bits=N keep=WORD "+
+			"Job: queries=FILE sketch=WORD rows distance=N threshold=X most=N bits=N keep=WORD "+
 				"method=NAME method-file=FILE signatures=FILE",
 			"Task: partitions=N parts=N max-bad=N memory=SIZE"),
 		Args: cli.NoArgs,
@@ -241,8 +241,7 @@ func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Op
 		return o, cli.Usagef("--parts and --max-bad must not be negative")
 	}
 	o = mapreduce.Options{In: m.g.Stdin, Out: m.g.Stdout, Partitions: max(1, m.partitions), Parts: m.parts,
-		MaxBad: m.maxBad, Columns: j.columns,
-		Rows: j.rows, Ordered: j.ordered, Threads: 1, Budget: budget}
+		MaxBad: m.maxBad, Columns: j.columns, Rows: j.rows, Threads: 1, Budget: budget}
 	if cmd.Flags().Changed("threads") { // the default is one, because a task has one core
 		o.Threads = m.g.Threads
 	}
@@ -272,13 +271,6 @@ func wholeFile() (string, error) {
 
 // report sets the functions that report progress, for Hadoop or for a terminal.
 func (m *mapReduce) report(o *mapreduce.Options, step string) {
-	reported := map[string]bool{}
-	o.Say = func(task string, bytes uint64) {
-		if !reported[task] {
-			m.g.Log.Info(fmt.Sprintf("%s: %s takes at most %s of memory", step, task, humanize.IBytes(bytes)))
-		}
-		reported[task] = true
-	}
 	o.Warn = func(message string) { m.g.Log.Warn(message) }
 	o.Count = func(name string, n int64) { m.g.Log.Info(fmt.Sprintf("%s: %s %s", step, name, humanize.Comma(n))) }
 	if !underHadoop() {
@@ -331,7 +323,6 @@ type mapReduceJob struct {
 	collectLine, collectFlags string         // flags of collect in the examples, and names of the flags of collect
 	columns                   int            // number of fields of each result that collect writes
 	rows                      mapreduce.Rows // rows that collect writes
-	ordered                   bool           // collect writes results in order of their first field, a number
 	make                      func(m *mapReduce) (any, error)
 }
 

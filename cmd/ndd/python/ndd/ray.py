@@ -217,7 +217,7 @@ def _reduce(parts: list[Any], args: list[str]) -> tuple[list[bytes], int]:
     """Returns what a reduce makes of the lines of a partition, and how many documents are undecided."""
     lines = sorted(line + b"\n" for part in parts for line in ray.get(part).split(b"\n")[:-1])
     found = list(_steps.piped(lines, args))
-    return found, sum(int(n) for part in found for n in re.findall(rb"^~end.* undecided=(\d+)", part, re.M))
+    return found, sum(int(n) for part in found for n in re.findall(rb'^~end.*"undecided":(\d+)', part, re.M))
 
 
 def _collect(parts: list[Any], blocks: int) -> Iterator[Any]:

@@ -236,7 +236,7 @@ class _Job:
 
         def undecided(data: DataFrame) -> int:
             ends = data.where(F.col("line").startswith("~end")).collect()
-            return sum(int(n) for row in ends for n in re.findall(r" undecided=(\d+)", row["line"]))
+            return sum(int(n) for row in ends for n in re.findall(r'"undecided":(\d+)', row["line"]))
 
         def collect(batches: Any) -> Iterator[Any]:
             _use(program)
