@@ -82,7 +82,7 @@ func KeepUnits(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 
 // job returns the settings on which the units depend.
 func (o *Options) job() string {
-	return fmt.Sprintf("%s, ignore %d, at least %d characters", o.Unit, o.Ignore, o.MinChars)
+	return fmt.Sprintf("--unit %s --ignore %s --min-chars %d", o.Unit, o.Ignore, o.MinChars)
 }
 
 // unitSteps returns the steps that cut documents into units.

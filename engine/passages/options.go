@@ -3,7 +3,9 @@ package passages
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -143,6 +145,12 @@ func ParseIgnore(list string) (i Ignore, err error) {
 		i |= ignore
 	}
 	return i, nil
+}
+
+// String returns the form that ParseIgnore reads.
+func (i Ignore) String() string {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(ignoreNames)), func(name string) bool { return i&ignoreNames[name] == 0 })
+	return cmp.Or(strings.Join(names, ","), "none")
 }
 
 // Options configures Find.

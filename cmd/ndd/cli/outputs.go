@@ -209,7 +209,7 @@ func (g *Globals) ReportCopies(r rewrite.Report) {
 		each(len(group.files), ": "+group.text, func(i int) string { return group.files[i] + ": " + group.text })
 	}
 	each(len(r.Uncut), " with documents that were copied whole", func(i int) string {
-		return fmt.Sprintf("%s: %s with repeated text copied whole, because the file stores the text in another form",
+		return fmt.Sprintf("%s: %s with repeated text copied whole: only valid JSONL, JSON, lines and text can be shortened",
 			r.Uncut[i].File, Number(r.Uncut[i].Documents, "document"))
 	})
 	LogCount(g.Log.Warn, r.Unnoted, "record", " without fields: broken, too large, or an empty object")

@@ -24,10 +24,10 @@ func newFilter(g *cli.Files) *cobra.Command {
 		Long: `Copy the inputs to a new folder without the dropped documents.
 
 --dropped is the folder of 'ndd dedup -o' or 'ndd passages --decisions', or a table with
-the columns file and row, or id. Of a folder, only the decisions about the read files are
-read. What stays is byte for byte the same, with the same compression. Give --id and
---text as then: another ID or content is an error. Rows that no document has are counted
-and named, and the exit status is 4.`,
+the columns file and row, or id. ndd reads only the decisions about the given inputs. The
+rest of each file stays the same byte for byte, with the same compression. Give the same
+--text and --id as to that command: another ID or content is an error. Rows without a
+document are counted and named, and the exit status is 4.`,
 		Example: `  ndd filter --dropped result --write-kept clean crawl/
   ndd filter --dropped result --shard 0/4 --write-kept clean-0 crawl/
   ndd filter --dropped ids.tsv --id url --write-kept clean crawl-*.jsonl.zst`,
@@ -106,7 +106,10 @@ func (d *filterCmd) say(decisions *droplist.List, report rewrite.Report, leftove
 	d.g.ReportCopies(report)
 	did := "dropped " + cli.Number(int(leftover.Dropped), "document")
 	if leftover.Cut > 0 {
-		did = "cut text out of " + cli.Number(int(leftover.Cut), "document")
+		for _, file := range report.Uncut {
+			leftover.Cut -= int64(file.Documents)
+		}
+		did = "removed text from " + cli.Number(int(leftover.Cut), "document")
 	}
 	d.g.Log.Info(fmt.Sprintf("%s; %s has %s", did, d.dropped, humanize.Comma(decisions.Rows)))
 	cli.LogCount(d.g.Log.Warn, int(leftover.Repeated), "document", " dropped with the ID of another one that is: "+

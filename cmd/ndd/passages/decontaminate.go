@@ -257,7 +257,7 @@ func (p *decontaminateRun) readItems(ctx context.Context, config ingest.Config) 
 var (
 	hitColumns = cli.ColumnsOf("id file row:i? from:i to:i from_char:i to_char:i set item_id item_file item_row:i? " +
 		"run:i words:i covered:r score:r answer:b?")
-	setColumns = cli.ColumnsOf("set items:i short:i shared:i phrases:i met:i answered:i documents:i")
+	setColumns = cli.ColumnsOf("set items:i short:i shared:i phrases:i found:i answered:i documents:i")
 )
 
 func writeHits(w *result.TableWriter, d *decontaminate.Document, sets []decontaminate.Set) error {
@@ -301,13 +301,13 @@ func (p *decontaminateRun) say(r *decontaminate.Result, documents int) {
 		met += s.Met
 		phrases += s.Phrases
 		if i < cli.NamedMax {
-			p.g.Log.Info(fmt.Sprintf("%s: %s of %s met, %s with the answer near, in %s", s.Name, humanize.Comma(int64(s.Met)),
-				cli.Number(s.Items, "item"), humanize.Comma(int64(s.Answered)), cli.Number(s.Documents, "document")))
+			p.g.Log.Info(fmt.Sprintf("%s: found %s of %s in %s, %s with their answer", s.Name, humanize.Comma(int64(s.Met)),
+				cli.Number(s.Items, "item"), cli.Number(s.Documents, "document"), humanize.Comma(int64(s.Answered))))
 		}
 	}
 	cli.LogCount(p.g.Log.Info, len(r.Sets)-cli.NamedMax, "set", " more; --sets writes a table of all")
-	msg := fmt.Sprintf("%s of %s with items; %s met", humanize.Comma(int64(r.Met)), cli.Number(documents, "document"),
-		cli.Number(met, "item"))
+	msg := fmt.Sprintf("found %s in %s of %s", cli.Number(met, "item"), humanize.Comma(int64(r.Met)),
+		cli.Number(documents, "document"))
 	if phrases > 0 {
 		msg += fmt.Sprintf("; %s in more than %s: taken for phrases", cli.Number(phrases, "short item"),
 			cli.Number(p.o.Common, "document"))

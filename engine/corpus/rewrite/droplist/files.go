@@ -145,7 +145,8 @@ func (l *List) readFiles(ctx context.Context) error {
 	in := input.File{Path: dir + "/" + RowsName}
 	rows, err := in.Open(ctx, nil, &input.Meter{})
 	if err != nil {
-		return in.Named(err)
+		return fmt.Errorf("%w: 'ndd dedup -o' writes it for documents and for shares; for other inputs, give its table dropped.tsv",
+			in.Named(err))
 	}
 	defer rows.Close()
 	// The table must have exactly the columns of this version.

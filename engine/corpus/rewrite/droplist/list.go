@@ -79,8 +79,8 @@ func (e *otherIDError) Error() string {
 	if e.table != "" {
 		table = strconv.Quote(e.table)
 	}
-	return fmt.Sprintf("%s: the document has the ID %q, and in the table the row has %s: give the files that the table was made "+
-		"of, and --id as then", input.Place(e.file, e.row), e.id, table)
+	return fmt.Sprintf("%s: the document has the ID %q, but the decisions have %s for this row: give the input files of the "+
+		"decisions, and the same --id", input.Place(e.file, e.row), e.id, table)
 }
 
 // Unwrap returns [simhash.ErrMixed].
