@@ -204,7 +204,6 @@ func (t *tableReader) group(file *columns.File, group int) error {
 	readers := make([]*columns.Values, len(t.indexes))
 	for i, column := range t.indexes {
 		readers[i] = file.Values(group, column)
-		defer readers[i].Close()
 	}
 	for range file.Rows(group) {
 		t.number++

@@ -87,7 +87,6 @@ func write[T any](t testing.TB, rows []T, options ...parquet.WriterOption) []byt
 func eachValue(f *columns.File, column int, visit func(parquet.Value)) error {
 	for group := range f.Groups() {
 		from := f.Values(group, column)
-		defer from.Close()
 		for range f.Rows(group) {
 			if err := from.Row(visit); err != nil {
 				return err

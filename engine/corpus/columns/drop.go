@@ -14,13 +14,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// A remainder is the part of a page that remains after dropped rows are removed.
-type remainder struct {
-	repetitions, definitions []byte // a level of each value; nil: the column has none
-	count, rows              int    // values, including nulls; rows that begin in the page
-	values                   encoding.Values
-}
-
 // Edit drops the rows from the page. The file is a clone for this goroutine.
 func (p *Page) Edit(f *File) (err error) {
 	defer recovered(p.chunk.place(), &err)
@@ -32,39 +25,45 @@ func (p *Page) Edit(f *File) (err error) {
 		return nil
 	}
 	// Decode the page without the dropped rows.
-	r, err := p.open(f)
-	if p.Values = valuesOf(p.Header) - r.count; err != nil || r.count == 0 {
-		p.Head, p.Body = nil, nil
+	c, err := p.packed(f).decode(p.size)
+	if err != nil {
 		return err
 	}
+	t, e := p.chunk.typeOf(p.Header)
+	rows, stays := p.keep(&c)
+	if p.Values = valuesOf(p.Header) - c.count; c.count == 0 {
+		p.Head, p.Body = nil, nil
+		return nil
+	}
+	values := keepValues(t, c.values, stays)
 	// Encode its values and levels with the same encodings.
-	t, e := p.valueType()
 	if p.entries != nil && isDictionary(encodingOf(p.Header)) {
-		indexes := r.values.Int32()
+		indexes := values.Int32()
 		for i, n := range indexes {
 			indexes[i] = p.entries[n]
 		}
 	}
-	if f.values, err = t.Encode(slices.Grow(f.values[:0], len(f.plain)), r.values, e); err != nil {
+	if f.values, err = t.Encode(slices.Grow(f.values[:0], len(f.memory.plain)), values, e); err != nil {
 		return err
 	}
-	repetitions, err := encodeLevels(r.repetitions, p.stream.repeats)
+	repetitions, err := encodeLevels(c.repetitions, p.chunk.repeats)
 	if err != nil {
 		return err
 	}
-	definitions, err := encodeLevels(r.definitions, p.stream.levels)
+	definitions, err := encodeLevels(c.definitions, p.chunk.levels)
 	if err != nil {
 		return err
 	}
 	// Write the header with the new numbers.
 	h := *p.Header
 	if h.Type == format.DataPage {
-		h.DataPageHeader.V.NumValues, h.DataPageHeader.V.Statistics = int32(r.count), format.Statistics{}
-		f.plain = append(appendLevels(appendLevels(f.plain[:0], repetitions), definitions), f.values...)
-		return p.encode(f, &h, nil, f.plain, true)
+		h.DataPageHeader.V.NumValues, h.DataPageHeader.V.Statistics = int32(c.count), format.Statistics{}
+		plain := append(appendLevels(appendLevels(f.memory.plain[:0], repetitions), definitions), f.values...)
+		f.memory.plain = plain
+		return p.encode(f, &h, nil, plain, true)
 	}
 	d := &h.DataPageHeaderV2.V
-	d.NumValues, d.NumRows, d.NumNulls = int32(r.count), int32(r.rows), d.NumNulls-int32(p.Nulls)
+	d.NumValues, d.NumRows, d.NumNulls = int32(c.count), int32(rows), d.NumNulls-int32(p.Nulls)
 	d.RepetitionLevelsByteLength, d.DefinitionLevelsByteLength = int32(len(repetitions)), int32(len(definitions))
 	d.Statistics = format.Statistics{}
 	return p.encode(f, &h, append(repetitions, definitions...), f.values, !d.IsCompressed.Valid || d.IsCompressed.V)
@@ -72,13 +71,7 @@ func (p *Page) Edit(f *File) (err error) {
 
 // editDictionary drops the entries that no row has.
 func (p *Page) editDictionary(f *File) error {
-	h := *p.Header
-	b, err := p.stream.page(f, p.Body).open(&h)
-	if err != nil {
-		return err
-	}
-	t := p.chunk.Type()
-	values, err := t.Decode(t.NewValues(nil, nil), b.values, &parquet.Plain)
+	values, err := p.packed(f).dictionary()
 	if err != nil {
 		return err
 	}
@@ -89,12 +82,11 @@ func (p *Page) editDictionary(f *File) error {
 			n++
 		}
 	}
-	if values, err = keepValues(t, values, stays); err != nil {
+	t := p.chunk.leaf.Type()
+	if f.values, err = t.Encode(f.values[:0], keepValues(t, values, stays), &parquet.Plain); err != nil {
 		return err
 	}
-	if f.values, err = t.Encode(f.values[:0], values, &parquet.Plain); err != nil {
-		return err
-	}
+	h := *p.Header
 	h.DictionaryPageHeader.V.NumValues = n
 	return p.encode(f, &h, nil, f.values, true)
 }
@@ -105,62 +97,19 @@ func (p *Page) hasDropped() bool {
 	return i < len(p.drop) && p.drop[i] < p.row+int64(valuesOf(p.Header))
 }
 
-// valueType returns the type and the encoding of the page's values. A page with a dictionary has indexes.
-func (p *Page) valueType() (parquet.Type, encoding.Encoding) {
-	if e := encodingOf(p.Header); !isDictionary(e) {
-		return p.chunk.Type(), parquet.LookupEncoding(e)
-	}
-	return parquet.Int32Type, &parquet.RLEDictionary
+// packed returns the page for a goroutine with its own clone of the file.
+func (p *Page) packed(f *File) *packedPage {
+	return &packedPage{f.chunk(p.chunk.group, p.chunk.number), p.Header, p.Body, &f.memory}
 }
 
-// open returns what remains of the page, and counts the nulls that do not.
-func (p *Page) open(f *File) (r remainder, err error) {
-	// Decompress the page, and decode its levels.
-	h := *p.Header
-	s := p.stream.page(f, p.Body)
-	b, err := s.open(&h)
-	if f.plain = s.plain; err != nil {
-		return r, err
-	}
-	n := valuesOf(&h)
-	if r.repetitions, err = levelsOf(b.repetitions, p.stream.repeats, n); err != nil {
-		return r, err
-	}
-	if r.definitions, err = levelsOf(b.definitions, p.stream.levels, n); err != nil {
-		return r, err
-	}
-	// Decode its values, in memory that this goroutine reuses.
-	t, e := p.valueType()
-	to := t.NewValues(nil, nil)
-	if t.Kind() == parquet.ByteArray {
-		to = t.NewValues(slices.Grow(f.data[:0], len(b.values)), f.offsets[:0])
-	}
-	values, err := t.Decode(to, b.values, e)
-	if err != nil {
-		return r, err
-	}
-	if t.Kind() == parquet.ByteArray {
-		f.data, f.offsets = values.Data()
-	}
-	// Check the indexes of a dictionary.
-	if isDictionary(encodingOf(p.Header)) {
-		for _, i := range values.Int32() {
-			if uint32(i) >= uint32(p.size) {
-				return r, corrupt("entry %d of a dictionary of %d", i, p.size)
-			}
-		}
-	}
-	r.values, err = keepValues(t, values, p.keep(&r, n))
-	return r, err
-}
-
-// keep drops the levels of dropped rows. It returns of each value of the page that is not null whether it stays.
-func (p *Page) keep(r *remainder, n int) (stays []bool) {
-	full := byte(p.stream.file.leaf(p.chunk.number).MaxDefinitionLevel)
-	row, drop := p.row-1, p.drop
-	for i := range n {
+// keep drops the levels of dropped rows. It returns the number of the rows that begin in the page and stay, and of each
+// value that is not null whether it stays.
+func (p *Page) keep(c *pageContent) (rows int, stays []bool) {
+	full := byte(p.chunk.leaf.MaxDefinitionLevel())
+	row, drop, count := p.row-1, p.drop, 0
+	for i := range c.count {
 		// A value without a repetition begins a row.
-		begins := r.repetitions == nil || r.repetitions[i] == 0
+		begins := c.repetitions == nil || c.repetitions[i] == 0
 		if begins {
 			row++
 		}
@@ -168,7 +117,7 @@ func (p *Page) keep(r *remainder, n int) (stays []bool) {
 			drop = drop[1:]
 		}
 		// Count its value, or its null.
-		stay, isNull := len(drop) == 0 || drop[0] != row, r.definitions != nil && r.definitions[i] != full
+		stay, isNull := len(drop) == 0 || drop[0] != row, c.definitions != nil && c.definitions[i] != full
 		switch {
 		case !isNull:
 			stays = append(stays, stay)
@@ -180,37 +129,33 @@ func (p *Page) keep(r *remainder, n int) (stays []bool) {
 		}
 		// Move the levels of a value that stays.
 		if begins {
-			r.rows++
+			rows++
 		}
-		if r.repetitions != nil {
-			r.repetitions[r.count] = r.repetitions[i]
+		if c.repetitions != nil {
+			c.repetitions[count] = c.repetitions[i]
 		}
-		if r.definitions != nil {
-			r.definitions[r.count] = r.definitions[i]
+		if c.definitions != nil {
+			c.definitions[count] = c.definitions[i]
 		}
-		r.count++
+		count++
 	}
-	if r.repetitions != nil {
-		r.repetitions = r.repetitions[:r.count]
+	if c.repetitions != nil {
+		c.repetitions = c.repetitions[:count]
 	}
-	if r.definitions != nil {
-		r.definitions = r.definitions[:r.count]
+	if c.definitions != nil {
+		c.definitions = c.definitions[:count]
 	}
-	return stays
+	c.count = count
+	return rows, stays
 }
 
 // keepValues returns the values that stay.
-func keepValues(t parquet.Type, v encoding.Values, stays []bool) (encoding.Values, error) {
+func keepValues(t parquet.Type, v encoding.Values, stays []bool) encoding.Values {
 	data, offsets := v.Data()
-	size := map[parquet.Kind]int{parquet.Int32: 4, parquet.Float: 4, parquet.Int64: 8, parquet.Double: 8, parquet.Int96: 12,
-		parquet.FixedLenByteArray: t.Length()}[t.Kind()]
-	// Strings and booleans have their own layouts.
-	switch {
-	case t.Kind() == parquet.ByteArray:
-		if len(stays) > 0 && len(offsets) <= len(stays) {
-			return v, corrupt("%d values, want %d", len(offsets)-1, len(stays))
-		}
-		to, n := 0, 0
+	size, to, n := t.EstimateSize(1), 0, 0
+	// Strings and booleans have their own layouts. All other values have a fixed size.
+	switch t.Kind() {
+	case parquet.ByteArray:
 		for i, stay := range stays {
 			from, end := offsets[i], offsets[i+1]
 			if offsets[n] = uint32(to); stay {
@@ -218,45 +163,24 @@ func keepValues(t parquet.Type, v encoding.Values, stays []bool) (encoding.Value
 				n++
 			}
 		}
-		if len(stays) > 0 {
-			offsets[n], offsets = uint32(to), offsets[:n+1]
-		}
-		return t.NewValues(data[:to], offsets), nil
-	case t.Kind() == parquet.Boolean:
-		if len(stays) > 8*len(data) {
-			return v, corrupt("%d values, want %d", 8*len(data), len(stays))
-		}
-		to, bits := 0, make([]byte, (len(stays)+7)/8)
+		offsets[n] = uint32(to)
+		return t.NewValues(data[:to], offsets[:n+1])
+	case parquet.Boolean:
+		bits := make([]byte, (len(stays)+7)/8)
 		for i, stay := range stays {
 			if stay {
 				bits[to/8] |= data[i/8] >> (i % 8) & 1 << (to % 8)
 				to++
 			}
 		}
-		return t.NewValues(bits[:(to+7)/8], nil), nil
-	case len(stays)*size > len(data):
-		return v, corrupt("%d bytes of values, want %d", len(data), len(stays)*size)
+		return t.NewValues(bits[:(to+7)/8], nil)
 	}
-	// All other values have a fixed size.
-	to := 0
 	for i, stay := range stays {
 		if stay {
 			to += copy(data[to:], data[i*size:(i+1)*size])
 		}
 	}
-	return t.NewValues(data[:to], nil), nil
-}
-
-// levelsOf decodes the levels of n values, nil if they have no bits.
-func levelsOf(b []byte, bits, n int) ([]byte, error) {
-	if bits == 0 {
-		return nil, nil
-	}
-	levels, err := (&rle.Encoding{BitWidth: bits}).DecodeLevels(nil, b)
-	if err == nil && len(levels) < n {
-		err = corrupt("levels of %d values in a page of %d", len(levels), n)
-	}
-	return levels[:min(n, len(levels))], err
+	return t.NewValues(data[:to], nil)
 }
 
 // encodeLevels encodes levels, nil if they have no bits.
@@ -280,7 +204,7 @@ func appendLevels(to, levels []byte) []byte {
 // body is in the memory of the old one, which is large enough for most.
 func (p *Page) encode(f *File, h *format.PageHeader, levels, values []byte, compressed bool) (err error) {
 	packed := values
-	switch codec := p.stream.codec; {
+	switch codec := p.chunk.codec; {
 	case len(values) == 0 || codec == format.Uncompressed || !compressed:
 	case codec == format.Snappy:
 		f.packed = s2.EncodeSnappy(f.packed, values) // the library's codec is slower than what most writers have

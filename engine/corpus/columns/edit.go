@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -32,7 +31,6 @@ type Page struct {
 	Values, Nulls int    // dropped values and nulls, after Edit
 
 	chunk   *columnChunk
-	stream  *stream
 	row     int64   // rows of the row group that began before the page
 	drop    []int64 // the rows of the row group that are dropped, from 0
 	size    int32   // entries of the dictionary before the page
@@ -74,13 +72,12 @@ func (c *columnChunk) pages(drop []int64, size int32) iter.Seq2[*Page, error] {
 			}
 			h, head, failed := s.fetch()
 			if err = failed; err == nil {
-				err = s.withPlace(s.advance(*h))
+				err = s.withPlace(s.advance(h))
 			}
 			if err == nil && h.Type == format.DictionaryPage {
 				size = h.DictionaryPageHeader.V.NumValues
 			}
-			if err == nil && !yield(&Page{Header: h, Head: head, Body: s.packed, chunk: c, stream: s, row: row, drop: drop,
-				size: size}, nil) {
+			if err == nil && !yield(&Page{Header: h, Head: head, Body: s.packed, chunk: c, row: row, drop: drop, size: size}, nil) {
 				return
 			}
 		}
@@ -94,53 +91,27 @@ func (c *columnChunk) pages(drop []int64, size int32) iter.Seq2[*Page, error] {
 }
 
 // advance checks a dictionary, or counts the values of a page and the rows that begin in it.
-func (s *stream) advance(h format.PageHeader) (err error) {
+func (s *stream) advance(h *format.PageHeader) (err error) {
 	defer recovered("page", &err)
-	n := valuesOf(&h)
+	p := packedPage{s.columnChunk, h, s.packed, &s.memory}
 	switch {
 	case h.Type == format.DictionaryPage && !s.onlyIndexes:
-		_, err = s.page(s.file, s.packed).open(&h)
+		_, err = p.open()
 		return err
-	case !isData(&h):
+	case !isData(h):
 		return nil
-	case n < 0 || int64(n) > s.valuesLeft:
-		return corrupt("%d values: %d are left of the column", n, s.valuesLeft)
+	case s.repeats == 0:
+		return s.count(valuesOf(h), nil)
 	}
-	if s.valuesLeft -= int64(n); s.repeats == 0 {
-		s.rowCount += int64(n)
-		return nil
-	}
-	b, err := s.page(s.file, s.packed).open(&h)
+	b, err := p.open()
 	if err != nil {
 		return err
 	}
-	levels, err := levelsOf(b.repetitions, s.repeats, n)
+	levels, err := levelsOf(b.repetitions, s.repeats, valuesOf(h))
 	if err != nil {
 		return err
 	}
-	return s.count(levels)
-}
-
-// page returns a stream that opens a page of the column and counts nothing.
-func (s *stream) page(f *File, packed []byte) *stream {
-	return &stream{file: f, codec: s.codec, column: s.column, valuesLeft: math.MaxInt64, levels: s.levels, repeats: s.repeats,
-		entries: true, packed: packed, plain: f.plain}
-}
-
-// valuesOf returns the number of a page's values, nulls among them.
-func valuesOf(h *format.PageHeader) int {
-	if h.Type == format.DataPageV2 {
-		return int(h.DataPageHeaderV2.V.NumValues)
-	}
-	return int(h.DataPageHeader.V.NumValues)
-}
-
-// encodingOf returns the encoding of a page's values.
-func encodingOf(h *format.PageHeader) format.Encoding {
-	if h.Type == format.DataPageV2 {
-		return h.DataPageHeaderV2.V.Encoding
-	}
-	return h.DataPageHeader.V.Encoding
+	return s.count(valuesOf(h), levels)
 }
 
 // usedEntries returns the new number of each entry of a dictionary, -1 if only dropped rows have it. It is nil if all
@@ -157,13 +128,16 @@ func (p *Page) usedEntries() (entries []int32, err error) {
 		if !isData(q.Header) || !isDictionary(encodingOf(q.Header)) {
 			continue
 		}
-		c, err := q.open(q.stream.file)
+		c, err := q.packed(q.chunk.file).decode(q.size)
 		if err != nil {
 			return nil, err
 		}
-		for _, i := range c.values.Int32() {
-			used += 1 - int(entries[i])
-			entries[i] = 1
+		_, stays := q.keep(&c)
+		for i, n := range c.values.Int32() {
+			if stays[i] {
+				used += 1 - int(entries[n])
+				entries[n] = 1
+			}
 		}
 	}
 	if used == len(entries) {

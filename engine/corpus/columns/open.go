@@ -31,15 +31,16 @@ type File struct {
 	r        io.ReaderAt
 	size     int64
 	footer   *format.FileMetaData // the footer of the file
-	view     *parquet.File        // the same columns, uncompressed
-	pageMax  int64                // maximum bytes of a page
-	valueMax int64                // maximum bytes of a value
+	schema   *parquet.Schema
+	leaves   []*parquet.Column // the columns in order
+	pageMax  int64             // maximum bytes of a page
+	valueMax int64             // maximum bytes of a value
 
 	decompressor decompressor
 
 	// Memory for the pages that this goroutine edits.
-	plain, data, values, packed []byte
-	offsets                     []uint32
+	memory         pageMemory
+	values, packed []byte
 }
 
 // Limits bound the memory for a file, without its footer.
@@ -63,21 +64,7 @@ func Open(r io.ReaderAt, size int64, limits Limits) (f *File, err error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	var view format.FileMetaData
-	if _, err := decode(footer, &view); err != nil {
-		return nil, err
-	}
-	if f.view, err = uncompressed(&view); err != nil {
-		return nil, err
-	}
-	for _, path := range f.Schema().Columns() {
-		leaf, ok := f.Schema().Lookup(path...)
-		if !ok {
-			return nil, corrupt("the column %.60q and a group have one name", path)
-		}
-		leaf.Node.Type().Kind() // the library panics at a list without elements
-	}
-	return f, nil
+	return f, f.readSchema()
 }
 
 // readFooter returns the footer.
@@ -153,36 +140,44 @@ func checkSchema(s []format.SchemaElement) error {
 	return nil
 }
 
-// pageBase is the offset of the pages of every column in the view.
-const pageBase = int64(len(magic))
-
-// uncompressed opens a copy of a footer whose columns are uncompressed and begin at pageBase, as type pages
-// presents them.
-func uncompressed(m *format.FileMetaData) (*parquet.File, error) {
-	for i := range m.RowGroups {
-		m.RowGroups[i].SortingColumns = nil
-		for j := range m.RowGroups[i].Columns {
-			c := &m.RowGroups[i].Columns[j]
-			metadata := c.MetaData
-			c.MetaData = format.ColumnMetaData{Type: metadata.Type, Encoding: metadata.Encoding, PathInSchema: metadata.PathInSchema,
-				NumValues:      metadata.NumValues,
-				DataPageOffset: pageBase, TotalCompressedSize: 1 << 60, TotalUncompressedSize: 1 << 60}
-		}
-	}
+// readSchema finds the columns. The library gets a file that has only the schema.
+func (f *File) readSchema() error {
 	var compact thrift.CompactProtocol
-	footer, err := thrift.Marshal(&compact, m)
+	m := format.FileMetaData{Version: f.footer.Version, Schema: f.footer.Schema, ColumnOrders: f.footer.ColumnOrders}
+	footer, err := thrift.Marshal(&compact, &m)
 	if err != nil {
-		return nil, corrupt("%v", err)
+		return corrupt("%v", err)
 	}
 	file := append([]byte(magic), footer...)
-	file = binary.LittleEndian.AppendUint32(file, uint32(len(footer)))
-	file = append(file, magic...)
-	view, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)), parquet.SkipPageIndex(true),
-		parquet.SkipBloomFilters(true))
+	file = append(binary.LittleEndian.AppendUint32(file, uint32(len(footer))), magic...)
+	schema, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
-		return nil, corrupt("%v", err)
+		return corrupt("%v", err)
 	}
-	return view, nil
+	f.schema = schema.Schema()
+	f.addLeaves(schema.Root())
+	for _, leaf := range f.leaves {
+		if _, ok := f.schema.Lookup(leaf.Path()...); !ok {
+			return corrupt("the column %.60q and a group have one name", leaf.Path())
+		}
+	}
+	for i := range f.footer.RowGroups {
+		if n := len(f.footer.RowGroups[i].Columns); n != len(f.leaves) {
+			return corrupt("row group %d has %d columns of %d", i+1, n, len(f.leaves))
+		}
+	}
+	return nil
+}
+
+// addLeaves adds the columns in a group, or a column itself.
+func (f *File) addLeaves(c *parquet.Column) {
+	if c.Leaf() {
+		c.Type().Kind() // the library panics at a list without elements
+		f.leaves = append(f.leaves, c)
+	}
+	for _, child := range c.Columns() {
+		f.addLeaves(child)
+	}
 }
 
 // Close releases the decompressors.
@@ -190,11 +185,11 @@ func (f *File) Close() { f.decompressor.close() }
 
 // Clone returns the file for another goroutine. The caller closes each clone.
 func (f *File) Clone() *File {
-	return &File{r: f.r, size: f.size, footer: f.footer, view: f.view, pageMax: f.pageMax, valueMax: f.valueMax}
+	return &File{r: f.r, size: f.size, footer: f.footer, schema: f.schema, leaves: f.leaves, pageMax: f.pageMax, valueMax: f.valueMax}
 }
 
 // Schema returns the columns.
-func (f *File) Schema() *parquet.Schema { return f.view.Schema() }
+func (f *File) Schema() *parquet.Schema { return f.schema }
 
 // Groups returns the number of row groups.
 func (f *File) Groups() int { return len(f.footer.RowGroups) }
@@ -205,11 +200,5 @@ func (f *File) Rows(group int) int64 { return f.footer.RowGroups[group].NumRows 
 // Bytes returns the stated number of uncompressed bytes of a row group.
 func (f *File) Bytes(group int) int64 { return f.footer.RowGroups[group].TotalByteSize }
 
-// leaf returns a column by its number.
-func (f *File) leaf(column int) parquet.LeafColumn {
-	leaf, _ := f.Schema().Lookup(f.Schema().Columns()[column]...)
-	return leaf
-}
-
 // IsRepeated reports whether a column is in a list or map, so that a row may have several values.
-func (f *File) IsRepeated(column int) bool { return f.leaf(column).MaxRepetitionLevel > 0 }
+func (f *File) IsRepeated(column int) bool { return f.leaves[column].MaxRepetitionLevel() > 0 }

@@ -25,7 +25,7 @@ const decimalMax = 1000
 // Format returns how values of a column become text, which depends on its logical type: UUIDs are canonical, dates
 // and times are as in RFC 3339, decimals have their point. The error names a type that has no text.
 func (f *File) Format(column int) (Formatter, error) {
-	kind, name := f.leaf(column).Node.Type().Kind(), f.TypeOf(column)
+	kind, name := f.leaves[column].Type().Kind(), f.TypeOf(column)
 	unsupported := fmt.Errorf("column %q has the type %s, which has no text",
 		strings.Join(f.Schema().Columns()[column], "."), name)
 	// The logical type decides, if there is one.
@@ -74,7 +74,7 @@ func (f *File) Format(column int) (Formatter, error) {
 
 // IsText reports whether the values of a column are texts: strings, or bytes without a logical type.
 func (f *File) IsText(column int) bool {
-	if kind := f.leaf(column).Node.Type().Kind(); kind != parquet.ByteArray && kind != parquet.FixedLenByteArray {
+	if kind := f.leaves[column].Type().Kind(); kind != parquet.ByteArray && kind != parquet.FixedLenByteArray {
 		return false
 	}
 	switch f.logicalType(column).(type) {
@@ -86,7 +86,7 @@ func (f *File) IsText(column int) bool {
 
 // TypeOf returns the name of a column's logical type or, if it has none, of its physical type.
 func (f *File) TypeOf(column int) string {
-	t := f.leaf(column).Node.Type()
+	t := f.leaves[column].Type()
 	if logical := f.logicalType(column); logical != nil {
 		return logical.String()
 	}
@@ -98,7 +98,7 @@ func (f *File) TypeOf(column int) string {
 
 // logicalType returns the logical type of a column, or nil. The library may not know the type.
 func (f *File) logicalType(column int) format.LogicalTypeValue {
-	if t := f.leaf(column).Node.Type().LogicalType(); t != nil && t.Value != nil {
+	if t := f.leaves[column].Type().LogicalType(); t != nil && t.Value != nil {
 		return t.Value
 	}
 	for i := range f.footer.Schema {

@@ -283,7 +283,6 @@ func countRows(file *columns.File, table *tableColumns) fieldCount {
 	}
 	for _, column := range table.candidates {
 		values := file.Values(0, column)
-		defer values.Close()
 		for range min(file.Rows(0), heldMax) {
 			hasText := false
 			if values.Row(func(v parquet.Value) { hasText = len(v.ByteArray()) > 0 }) != nil {
@@ -325,7 +324,6 @@ func (g *groupReader) rows(file *columns.File, n int, yield func(rowUnit) error)
 	for i, column := range g.numbers {
 		if column >= 0 {
 			readers[i] = file.Values(n, column)
-			defer readers[i].Close()
 		}
 	}
 	row := make([]cell, len(g.numbers))

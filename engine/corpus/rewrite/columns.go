@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -118,9 +117,6 @@ func (c *columnCopy) group(n int, drop []int64, yield func(*columnPiece) bool) e
 		return err
 	}
 	own := len(group.Columns)
-	if all := len(c.from.Schema().Columns()); own != all {
-		return fmt.Errorf("%w: row group %d has %d columns of %d", columns.ErrCorrupt, n+1, own, all)
-	}
 	group.Columns = append(group.Columns, extra...)
 	c.footer.RowGroups = append(c.footer.RowGroups, group)
 	for i := range group.Columns {
