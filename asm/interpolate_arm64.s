@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// interpolateNEON: interpolateGeneric, two searches a register, up to 32 registers in step. A step
+// interpolateNEON: Interpolate, two searches a register, up to 32 registers in step. A step
 // passes twice over the pairs that are open: the first time it places their guesses and prefetches the
 // keys there, the second time it reads the keys and moves one end of each bracket, without a branch,
 // for whether a key is smaller is anybody's guess. A prefetch retires at once, so that all 64
@@ -25,8 +25,7 @@
 //	 96 guess     2 x int64
 //
 // Counted, not timed, for each search in each step: 25 instructions where the guess is on the line,
-// 22 where it is near; the Go twin takes about 75 and 60, and a branch that is mispredicted every
-// other time, 11 cycles. The division of two lanes keeps a Neoverse N1's divider for up to 14
+// 22 where it is near. The division of two lanes keeps a Neoverse N1's divider for up to 14
 // cycles, 7 a search, in the first three steps. A search in uniform keys takes three steps on the line
 // and three or four near: 160 instructions, 40 cycles where four start in a cycle.
 
@@ -119,12 +118,12 @@ begin:
 
 	MOVD $0, STEP                       // no step yet
 	MOVD $8, LINE                       // the first one on the line, after the strides
-	MOVD $4, STRIDE               // searchStride
+	MOVD $4, STRIDE               // the first stride
 	CMP  $1, N
 	BEQ  answers                  // (-1, 0] is closed
 
 step:
-	// followsLine(step): step < 3 || step >= 8 && step%3 == 2
+	// a line if step < 3 || step >= 8 && step%3 == 2
 	MOVD LIST, AT
 	CMP  $3, STEP                       // the first three
 	BLO  line
@@ -158,7 +157,7 @@ line:
 
 strides:
 	VDUP STRIDE, VSTRIDE.D2             // in both lanes
-	// stride = min(stride, n) * searchGrowth
+	// stride = min(stride, n) * 8
 	CMP  N, STRIDE                      // eight times, but not beyond n
 	CSEL LT, STRIDE, N, STRIDE
 	LSL  $3, STRIDE

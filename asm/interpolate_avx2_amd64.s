@@ -114,10 +114,10 @@ begin:
 	JGT  begin
 
 	XORL STEP, STEP                     // no step yet
-	MOVL $4, STRIDE            // searchStride
+	MOVL $4, STRIDE            // the first stride
 
 step:
-	// followsLine(step): step < 3 || step >= 8 && step%3 == 2
+	// a line if step < 3 || step >= 8 && step%3 == 2
 	MOVL   $1, LINE                     // on the line
 	CMPQ   STEP, $3                     // the first three are
 	JLT    groups
@@ -137,7 +137,7 @@ step:
 strides:
 	VMOVQ        STRIDE, X9             // in every lane
 	VPBROADCASTQ X9, ZSTRIDE
-	// stride = min(stride, n) * searchGrowth
+	// stride = min(stride, n) * 8
 	CMPQ    STRIDE, N                   // eight times, but not beyond n
 	CMOVQGT N, STRIDE
 	SHLQ    $3, STRIDE

@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// interpolateAVX512: interpolateGeneric, eight searches a register, up to eight
+// interpolateAVX512: Interpolate, eight searches a register, up to eight
 // registers in step. Every step visits each group of eight once: place the
 // guesses, gather the keys there, move one end of each bracket. Groups do not
 // depend on each other, so the gathers of all eight, 64 loads, are in flight
@@ -95,10 +95,10 @@ begin:
 	JGT  begin
 
 	XORL STEP, STEP                     // no step yet
-	MOVL $4, STRIDE                 // searchStride
+	MOVL $4, STRIDE                 // the first stride
 
 step:
-	// followsLine(step): step < 3 || step >= 8 && step%3 == 2
+	// a line if step < 3 || step >= 8 && step%3 == 2
 	MOVL $1, DI                         // on the line
 	CMPQ STEP, $3                       // the first three are
 	JLT  groups
@@ -117,7 +117,7 @@ step:
 
 strides:
 	VPBROADCASTQ STRIDE, ZSTRIDE        // in every lane
-	// stride = min(stride, n) * searchGrowth
+	// stride = min(stride, n) * 8
 	CMPQ    STRIDE, N                   // eight times, but not beyond n
 	CMOVQGT N, STRIDE
 	SHLQ    $3, STRIDE

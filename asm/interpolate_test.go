@@ -77,23 +77,6 @@ func checkInterpolate(t *testing.T, name string, dst []int, keys, sought []uint6
 	}
 }
 
-// TestInterpolateSteps checks that no shape of keys takes more steps than the documented maximum.
-func TestInterpolateSteps(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 4))
-	const log2n = 17
-	for name, keys := range sortedSets(rng, 1<<log2n) {
-		maximum := 0
-		for _, x := range soughtFor(rng, keys, 20_000) {
-			dst := [1]int{}
-			maximum = max(maximum, interpolateGeneric(dst[:], keys, []uint64{x}))
-		}
-		t.Logf("%-8s at most %d steps", name, maximum)
-		if maximum > 8+2*log2n {
-			t.Errorf("%s: %d steps for 2^%d keys", name, maximum, log2n)
-		}
-	}
-}
-
 func FuzzInterpolate(f *testing.F) {
 	f.Add([]byte("some keys that make a small sorted set of numbers"), uint64(77), 3)
 	f.Fuzz(func(t *testing.T, data []byte, x uint64, shift int) {

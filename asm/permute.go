@@ -16,7 +16,7 @@ import "math/bits"
 //
 // Long slices take one VPSHUFBITQMB per key with AVX-512 (1 cycle), two PEXT with BMI2 (2 cycles), or eight look-ups
 // in registers for two keys with NEON. Otherwise they take eight table look-ups per key (5 cycles). Short slices take
-// two PEXT, or 48 shift-and-mask operations.
+// two PEXT, or move bit by bit.
 func Permute(dst, src []uint64, mask uint64) {
 	permute(dst[:len(src)], src, mask, forward)
 }

@@ -3,7 +3,7 @@
 package asm
 
 // picksFrom is the minimum length for computing picks, which takes some 1,500 instructions. A key then takes 13
-// instructions, instead of 60 with the shifts and masks of a compressor.
+// instructions, instead of several hundred bit by bit.
 const picksFrom = 32
 
 // permuteCall is the maximum number of keys per kernel call: about 50 us from memory.
