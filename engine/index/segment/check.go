@@ -14,7 +14,7 @@ func (s *Segment) Check() (err error) {
 	if s.meta.NoDocs {
 		return nil
 	}
-	return s.checkDocs()
+	return s.docs.check()
 }
 
 // checkTables reads all tables and compares the sums of their fingerprints. Reading checks that keys ascend.
@@ -39,24 +39,6 @@ func (s *Segment) checkTables() error {
 		}
 	}
 	return nil
-}
-
-// checkDocs checks that the documents of the fingerprints follow each other, and are all documents.
-func (s *Segment) checkDocs() error {
-	seen := make([]uint64, (s.meta.Documents+63)/64)
-	return s.eachRange(func(_, start, end uint64) error {
-		for i := start; i < end; i++ {
-			doc, err := s.row(i)
-			if err == nil && seen[doc/64]>>(doc%64)&1 != 0 {
-				err = s.docs.corrupt(i, "document %d has two fingerprints", doc)
-			}
-			if err != nil {
-				return err
-			}
-			seen[doc/64] |= 1 << (doc % 64)
-		}
-		return nil
-	})
 }
 
 // mix is the finaliser of splitmix64: sums of it differ for different sets.

@@ -18,10 +18,11 @@ import (
 // The order of n documents has log2(n!)/n bits each, 1.44 bits less than log2 n. Codes close to this bound (Munro,
 // Raman, Raman and Rao, 2012) need 19 misses or more per document. That takes as long as the query itself.
 type docList struct {
-	section  store.Section // section of the ordinals
-	docs     uint64
-	ordinals succinct.Array
-	firsts   *succinct.Ones
+	section      store.Section // section of the ordinals
+	docs         uint64
+	fingerprints uint64
+	ordinals     succinct.Array
+	firsts       *succinct.Ones
 }
 
 // A docWriter writes a docList. It receives the documents in the order of table 0.
@@ -123,7 +124,7 @@ func openDocs(source store.Source, docs, fingerprints uint64) (x docList, err er
 	if err != nil {
 		return x, err
 	}
-	x.section, x.docs = ordinals, docs
+	x.section, x.docs, x.fingerprints = ordinals, docs, fingerprints
 	x.ordinals = succinct.Array{Words: store.Uint64s(ordinals.Data), Width: ordinalBits(docs)}
 	if uint64(len(ordinals.Data)) != 8*succinct.WordsFor(docs, x.ordinals.Width) {
 		return x, ordinals.Corrupt(0, "%d bytes of ordinals for %d documents", len(ordinals.Data), docs)
@@ -179,9 +180,9 @@ func (x *docList) cursor(rank uint64) docCursor {
 
 // ends returns an error unless rank begins at the cursor's ordinal, or the list ends there if there are no more
 // fingerprints. So parts of the list that are read separately have no gap and no common ordinals.
-func (c *docCursor) ends(rank, fingerprints uint64) error {
+func (c *docCursor) ends(rank uint64) error {
 	due := c.list.docs
-	if rank < fingerprints {
+	if rank < c.list.fingerprints {
 		r, err := c.list.rangeOf(rank)
 		if err != nil {
 			return err
@@ -229,25 +230,44 @@ func (x *docList) rangeAt(ordinal, rank uint64) (Range, error) {
 
 // eachRange calls f with the rank of each fingerprint, in ascending order, and the range of its ordinals. An error of f
 // ends it. Other errors wrap [store.ErrCorrupt]: the ranges are not the ranges of all documents.
-func (s *Segment) eachRange(f func(rank, start, end uint64) error) error {
-	c := s.docs.cursor(0)
-	for rank := range s.meta.Fingerprints {
+func (x *docList) eachRange(f func(rank uint64, r Range) error) error {
+	c := x.cursor(0)
+	for rank := range x.fingerprints {
 		r, err := c.next(rank)
 		if err == nil {
-			err = f(rank, r.start, r.end)
+			err = f(rank, r)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return c.ends(s.meta.Fingerprints, s.meta.Fingerprints)
+	return c.ends(x.fingerprints)
 }
 
 // row returns the document of ordinal i. The error wraps [store.ErrCorrupt].
-func (s *Segment) row(i uint64) (uint64, error) {
-	doc := s.docs.ordinals.At(i)
-	if doc >= s.meta.Documents {
-		return 0, s.docs.corrupt(i, "document %d of %d", doc, s.meta.Documents)
+func (x *docList) row(i uint64) (uint64, error) {
+	doc := x.ordinals.At(i)
+	if doc >= x.docs {
+		return 0, x.corrupt(i, "document %d of %d", doc, x.docs)
 	}
 	return doc, nil
+}
+
+// check checks that the documents of the fingerprints follow each other, and are all documents. It needs one bit of
+// memory per document.
+func (x *docList) check() error {
+	remaining := NewRowSet(x.docs)
+	return x.eachRange(func(_ uint64, r Range) error {
+		for i := r.start; i < r.end; i++ {
+			doc, err := x.row(i)
+			if err == nil && !remaining.Has(doc) {
+				err = x.corrupt(i, "document %d has two fingerprints", doc)
+			}
+			if err != nil {
+				return err
+			}
+			remaining.Drop(doc)
+		}
+		return nil
+	})
 }

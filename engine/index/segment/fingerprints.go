@@ -26,7 +26,7 @@ func (s *Segment) ReadFingerprints(ctx context.Context, fingerprints []uint64, f
 		}
 		for i, p := range dst {
 			rank := uint64(rank + i)
-			row, err := s.row(rank)
+			row, err := s.docs.row(rank)
 			if err != nil {
 				return err
 			}

@@ -113,7 +113,7 @@ func (s *Segment) sorted(fingerprints []uint64, c *Scratch) (keys []uint64, inde
 // the file ([store.CatchFault]), because AppendDocs is called for every hit.
 func (s *Segment) AppendDocs(dst []uint64, r Range, limit int) ([]uint64, error) {
 	for i := r.start; i < r.start+min(r.Len(), uint64(limit)); i++ {
-		doc, err := s.row(i)
+		doc, err := s.docs.row(i)
 		if err != nil {
 			return dst, err
 		}
@@ -126,7 +126,7 @@ func (s *Segment) AppendDocs(dst []uint64, r Range, limit int) ([]uint64, error)
 // file.
 func (s *Segment) HasDoc(r Range, row uint64) (ok bool, err error) {
 	_, ok = sort.Find(int(r.Len()), func(i int) int {
-		doc, errRow := s.row(r.start + uint64(i))
+		doc, errRow := s.docs.row(r.start + uint64(i))
 		err = cmp.Or(err, errRow)
 		return cmp.Compare(row, doc)
 	})

@@ -38,7 +38,7 @@ type mergeSources struct {
 type sourceReader struct {
 	*Segment
 	rows     rowRanks // rows to copy; without a set, all rows
-	live     []uint64 // one bit per rank: the fingerprint has documents to copy; nil means all have
+	live     *RowSet  // ranks of the fingerprints with documents to copy; nil means all
 	position uint64   // position of its first document
 	row      uint64   // row of its first document in the new segment
 }
@@ -53,40 +53,34 @@ func newMergeSources(sources []Source) (*mergeSources, error) {
 			return nil, ErrNoDocs
 		}
 		r := &sourceReader{Segment: s.Segment, position: m.positions, row: row}
-		keys := int(s.Segment.Fingerprints())
+		keys := s.Segment.Fingerprints()
 		if s.Rows != nil && s.Rows.Len() < s.Segment.Documents() {
 			r.rows = rank(s.Rows)
-			var err error
-			if keys, err = r.findLive(); err != nil {
+			if err := r.findLive(); err != nil {
 				return nil, err
 			}
+			keys = r.live.Len()
 		}
 		m.sources = append(m.sources, r)
-		m.keys += keys
+		m.keys += int(keys)
 		m.positions += s.Segment.Documents()
 		row += s.Len()
 	}
 	return m, nil
 }
 
-// findLive finds the fingerprints with documents to copy and returns their number.
-func (r *sourceReader) findLive() (n int, err error) {
-	r.live = make([]uint64, (r.meta.Fingerprints+63)/64)
-	err = r.eachRange(func(rank, start, end uint64) error {
-		for i := start; i < end; i++ {
-			doc, err := r.Segment.row(i)
-			if err != nil {
+// findLive finds the fingerprints with documents to copy.
+func (r *sourceReader) findLive() error {
+	r.live = NewRowSet(r.meta.Fingerprints)
+	return r.docs.eachRange(func(rank uint64, docs Range) error {
+		for i := docs.start; i < docs.end; i++ {
+			if doc, err := r.docs.row(i); err != nil || r.rows.Has(doc) {
 				return err
 			}
-			if r.rows.Has(doc) {
-				r.live[rank/64] |= 1 << (rank % 64)
-				n++
-				break
-			}
 		}
+		r.live.Drop(rank)
 		return nil
 	})
-	return n, err
 }
 
 // read calls f for the positions of each source that belong to the given part of all positions: it has the
@@ -137,8 +131,9 @@ func (r *sourceReader) onlyLive(rank uint64, fingerprints []uint64) []uint64 {
 	n := 0
 	for i, p := range fingerprints {
 		fingerprints[n] = p
-		position := rank + uint64(i)
-		n += int(r.live[position/64] >> (position % 64) & 1)
+		if r.live.Has(rank + uint64(i)) {
+			n++
+		}
 	}
 	return fingerprints[:n]
 }
@@ -177,7 +172,7 @@ func (r *sourceReader) walkDocs(start, end, total uint64, f func(fingerprints []
 	if err := r.walk(start, end, total, repeat.each); err != nil || repeat.cursor.list == nil {
 		return err
 	}
-	return repeat.cursor.ends(repeat.rank, r.meta.Fingerprints)
+	return repeat.cursor.ends(repeat.rank)
 }
 
 // A repeater repeats each fingerprint once per document.
@@ -232,7 +227,7 @@ func (m *mergeSources) toRows(keys, positions []uint64, limit int) (n int, err e
 		}
 		r := m.sources[i]
 		row := position - r.position
-		doc, err := r.Segment.row(row)
+		doc, err := r.docs.row(row)
 		if err != nil {
 			return 0, err
 		}

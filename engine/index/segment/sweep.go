@@ -61,7 +61,7 @@ func (s *Segment) Sweeps(n int) (sweeps bool) {
 
 // A Team sweeps some of a segment's tables on the memory node of these tables.
 type Team struct {
-	Tables  []int // numbers of the tables
+	Tables  []int // numbers of the tables; nil means all
 	Threads int
 
 	// Run calls each step until the step reports that there is no more work, or fails. Calls of one step are
@@ -72,45 +72,15 @@ type Team struct {
 // A Step does a part of the work, less than a millisecond, and reports whether there is more.
 type Step func() (more bool, err error)
 
-// Sweep finds, for every query, each distinct fingerprint of the segment within distance k, as Search does. Memory: 40
-// bytes per query and 24 bytes per match. There may be at most limit matches.
-func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*MatchLists, error) {
-	return s.SweepTeams(ctx, queries, k, limit, []Team{{Tables: s.numbers, Threads: threads}})
-}
-
-// SweepTeams is like Sweep, by teams that together have every table and work concurrently. It needs 24 more bytes per
-// query for each table that is swept at the same time.
-func (s *Segment) SweepTeams(ctx context.Context, queries []uint64, k, limit int, teams []Team) (*MatchLists, error) {
-	return s.sweep(ctx, queries, k, limit, teams, sweepRegions)
-}
-
-func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, teams []Team, r regions) (*MatchLists, error) {
+// Sweep finds, for every query, each distinct fingerprint of the segment within distance k, as Search does. The teams
+// together have every table, and work concurrently. Memory: 40 bytes per query and 24 bytes per match, and 24 more
+// bytes per query for each table that is swept at the same time. There may be at most limit matches.
+func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, limit int, teams []Team) (*MatchLists, error) {
 	if err := s.checkDistance(k); err != nil {
 		return nil, err
 	}
-	defer s.inOrder()()
-	w := &sweep{segment: s, plan: s.searchPlan(k), regions: r, queries: queries, limit: limit}
-	for i := range teams {
-		w.threads += teams[i].Threads
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for i := range teams {
-		group.Go(func() error {
-			for _, t := range teams[i].Tables {
-				if w.plan.search[t].Flips.Radius < 0 {
-					continue // not needed for this k
-				}
-				if err := w.table(ctx, t, &teams[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return w.collect(), nil
+	w := &sweep{segment: s, plan: s.searchPlan(k), regions: sweepRegions, queries: queries, limit: limit}
+	return w.run(ctx, teams)
 }
 
 // A sweep answers thousands of queries. It sorts them by their permuted keys and reads the table once, one region after
@@ -141,6 +111,36 @@ type sweep struct {
 	unused  []order    // orders that no table uses any more
 	matches [][]Match  // matches of each goroutine and table
 	count   atomic.Int64
+}
+
+// run lets all teams work, and returns the matches.
+func (w *sweep) run(ctx context.Context, teams []Team) (*MatchLists, error) {
+	defer w.segment.inOrder()()
+	for i := range teams {
+		w.threads += teams[i].Threads
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range teams {
+		group.Go(func() error {
+			tables := teams[i].Tables
+			if tables == nil {
+				tables = w.segment.numbers
+			}
+			for _, t := range tables {
+				if w.plan.search[t].Flips.Radius < 0 {
+					continue // not needed for this k
+				}
+				if err := w.table(ctx, t, &teams[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return w.collect(), nil
 }
 
 // An order holds the queries in the order of a table.

@@ -48,11 +48,12 @@ func TestSweepIsSearch(t *testing.T) {
 					want, err := s.Search(nil, set.Queries, ask, &c)
 					must.Do(t, err)
 					for way, sweep := range map[string]func() (*MatchLists, error){
-						"one thread":    func() (*MatchLists, error) { return s.Sweep(context.Background(), set.Queries, ask, 1, len(want)) },
-						"three threads": func() (*MatchLists, error) { return s.Sweep(context.Background(), set.Queries, ask, 3, len(want)) },
+						"one thread":    func() (*MatchLists, error) { return s.Sweep(context.Background(), set.Queries, ask, len(want), []Team{{Threads: 1}}) },
+						"three threads": func() (*MatchLists, error) { return s.Sweep(context.Background(), set.Queries, ask, len(want), []Team{{Threads: 3}}) },
 						"teams": func() (*MatchLists, error) {
-							return s.sweep(context.Background(), set.Queries, ask, len(want), teams(s),
-								regions{bytes: 1 << 10, minQueries: 4, maxQueries: 64})
+							small := regions{bytes: 1 << 10, minQueries: 4, maxQueries: 64}
+							w := &sweep{segment: s, plan: s.searchPlan(ask), regions: small, queries: set.Queries, limit: len(want)}
+							return w.run(context.Background(), teams(s))
 						},
 					} {
 						found, err := sweep()
@@ -95,10 +96,10 @@ func teams(s *Segment) []Team {
 func TestSweepLimit(t *testing.T) {
 	base := []uint64{1, 2, 3, 4, 5} // all within 3 bits of each other: 25 matches
 	s := inMemory(t, base, Options{Design: named(t, "halves", 3)})
-	if _, err := s.Sweep(context.Background(), base, 3, 1, 24); !errors.Is(err, ErrTooMany) {
+	if _, err := s.Sweep(context.Background(), base, 3, 24, []Team{{Threads: 1}}); !errors.Is(err, ErrTooMany) {
 		t.Fatal(err)
 	}
-	if f, err := s.Sweep(context.Background(), nil, 3, 1, 7); err != nil || f.Len() != 0 {
+	if f, err := s.Sweep(context.Background(), nil, 3, 7, []Team{{Threads: 1}}); err != nil || f.Len() != 0 {
 		t.Fatal(f, err)
 	}
 }

@@ -137,7 +137,7 @@ func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, limit int) (*s
 			teams = append(teams, segment.Team{Tables: tables, Threads: int(n.crew.Stats().Workers), Run: n.run})
 		}
 	}
-	return s.SweepTeams(ctx, queries, k, limit, teams)
+	return s.Segment.Sweep(ctx, queries, k, limit, teams)
 }
 
 // run runs the steps of a sweep by the workers of the node.

@@ -142,5 +142,5 @@ func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit
 	if s.Workers != nil {
 		return s.Workers.Sweep(ctx, queries, k, limit)
 	}
-	return s.Segment.Sweep(ctx, queries, k, threads, limit)
+	return s.Segment.Sweep(ctx, queries, k, limit, []segment.Team{{Threads: threads}})
 }
