@@ -38,7 +38,10 @@ func TestReadAhead(t *testing.T) {
 		do    func() error
 	}{
 		{"Search", false, func() error { _, err := s.Search(nil, fingerprints[:10], 3, &c); return err }},
-		{"Sweep", true, func() error { _, err := s.Sweep(t.Context(), fingerprints[:10], 3, 1000, []Team{{Threads: 1}}); return err }},
+		{"Sweep", true, func() error {
+			_, err := s.Sweep(t.Context(), fingerprints[:10], 3, 1000, []Team{{Threads: 1}})
+			return err
+		}},
 		{"Walk", true, func() error { return s.Walk(func([]uint64) bool { return true }) }},
 		{"Write", true, func() error {
 			return Write(t.Context(), nowhere{}, Input{Sources: []Source{{Segment: s}}},

@@ -13,10 +13,6 @@ type searchPlan struct {
 	ns     []float64      // estimated time of one query in each table, in nanoseconds
 }
 
-// earlierMax is the maximum number of earlier tables of a search. The first few of them find most of the matches that
-// need not be reported again.
-const earlierMax = 16
-
 // Warm prepares searches with the design's K. It takes some milliseconds, which the first search would need otherwise.
 // It returns errors of reading the file.
 func (s *Segment) Warm() (err error) {
@@ -35,12 +31,7 @@ func (s *Segment) searchPlan(k int) *searchPlan {
 	p := &searchPlan{design: s.meta.Design.For(k)}
 	for i, t := range p.design.Tables {
 		probing := s.tables[i].PlanProbes(t.Leading(), t.Radius, k)
-		var earlier []table.Finder
-		for _, e := range p.design.Tables[:min(i, earlierMax)] {
-			earlier = append(earlier, table.Finder{Mask: s.perms[i].Apply(e.Mask), Radius: e.Radius})
-		}
-		search := table.Search{Leading: probing.Leading, Flips: permute.Flips(probing.Leading, t.Radius), K: k,
-			Earlier: earlier}
+		search := table.Search{Leading: probing.Leading, Flips: permute.Flips(probing.Leading, t.Radius), K: k}
 		search.Prepare(s.tables[i])
 		p.search = append(p.search, search)
 		p.ns = append(p.ns, probing.NS)

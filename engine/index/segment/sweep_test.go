@@ -48,8 +48,12 @@ func TestSweepIsSearch(t *testing.T) {
 					want, err := s.Search(nil, set.Queries, ask, &c)
 					must.Do(t, err)
 					for way, sweep := range map[string]func() (*MatchLists, error){
-						"one thread":    func() (*MatchLists, error) { return s.Sweep(context.Background(), set.Queries, ask, len(want), []Team{{Threads: 1}}) },
-						"three threads": func() (*MatchLists, error) { return s.Sweep(context.Background(), set.Queries, ask, len(want), []Team{{Threads: 3}}) },
+						"one thread": func() (*MatchLists, error) {
+							return s.Sweep(context.Background(), set.Queries, ask, len(want), []Team{{Threads: 1}})
+						},
+						"three threads": func() (*MatchLists, error) {
+							return s.Sweep(context.Background(), set.Queries, ask, len(want), []Team{{Threads: 3}})
+						},
 						"teams": func() (*MatchLists, error) {
 							small := regions{bytes: 1 << 10, minQueries: 4, maxQueries: 64}
 							w := &sweep{segment: s, plan: s.searchPlan(ask), regions: small, queries: set.Queries, limit: len(want)}

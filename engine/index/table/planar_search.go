@@ -373,8 +373,7 @@ func (r *planarRound) scanLong(hits int, t *planarTable, l *longExtent) (_ int, 
 	return hits, nil
 }
 
-// settle examines the first n hits. It appends those whose complete key is near, and which no earlier table finds, to
-// the matches.
+// settle examines the first n hits. It appends those whose complete key is near to the matches.
 func (r *planarRound) settle(n int) error {
 	for i := range r.hits[:n] {
 		h := &r.hits[i]
@@ -394,19 +393,9 @@ func (r *planarRound) settle(n int) error {
 			}
 		}
 		diff := key ^ s.Queries[probe.Query]
-		if (key^probe.Key)&leadingMask(s.Leading) == 0 && bits.OnesCount64(diff) <= s.K && !isFoundBy(diff, s.Earlier) {
+		if (key^probe.Key)&leadingMask(s.Leading) == 0 && bits.OnesCount64(diff) <= s.K {
 			r.dst = append(r.dst, Match{int(probe.Table), int(probe.Query), key})
 		}
 	}
 	return nil
-}
-
-// isFoundBy reports whether an earlier table finds diff.
-func isFoundBy(diff uint64, earlier []Finder) bool {
-	for i := range earlier {
-		if bits.OnesCount64(diff&earlier[i].Mask) <= earlier[i].Radius {
-			return true
-		}
-	}
-	return false
 }

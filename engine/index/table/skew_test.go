@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"example.org/ndd/engine/oracle/must"
 	"example.org/ndd/engine/oracle/sets"
 	"example.org/ndd/permute"
 )
@@ -60,49 +59,5 @@ func TestSkewBounds(t *testing.T) {
 	if tab := build(t, distinct(sets.Uniform(300000, 4)), Options{Layout: LayoutPlanar}); bucketBitsFor(300000) != 19 ||
 		tab.PlanProbes(64, 1, 3).Leading != 19 {
 		t.Errorf("uniform keys: a probe fixes %d bits, the bucket's 19 are due", tab.PlanProbes(64, 1, 3).Leading)
-	}
-}
-
-// TestEarlierTables checks that an earlier table finds every match that Earlier omits, and that most such matches are
-// omitted.
-func TestEarlierTables(t *testing.T) {
-	rng := rand.New(rand.NewPCG(6, 6))
-	left, foundEarlier := 0, 0
-	for _, set := range sets.All(3000, 300, 3, 8) {
-		keys := distinct(set.Base)
-		for _, o := range layouts {
-			tab := build(t, keys, o)
-			var c Scratch
-			leading := tab.PlanProbes(32, 1, 3).Leading
-			s := &Search{Queries: set.Queries, Leading: leading, Flips: permute.Flips(leading, 1), K: 3}
-			all, err := search(tab, s, &c)
-			must.Do(t, err)
-			s.Earlier = []Finder{{rng.Uint64(), 0}, {^uint64(0), -1}, {1<<32 - 1, 1}}
-			some, err := search(tab, s, &c)
-			must.Do(t, err)
-			kept := make(map[Match]bool)
-			for _, m := range some {
-				kept[m] = true
-			}
-			for _, m := range all {
-				found := isFoundBy(m.Key^s.Queries[m.Query], s.Earlier)
-				if !kept[m] && !found {
-					t.Fatalf("%s, %v: match %v is left out and no other table finds it", set.Name, o, m)
-				}
-				if found && o.Layout == LayoutPlanar && set.Name == "random" {
-					foundEarlier++
-					if !kept[m] {
-						left++
-					}
-				}
-				delete(kept, m)
-			}
-			if len(kept) > 0 {
-				t.Fatalf("%s, %v: %d matches more", set.Name, o, len(kept))
-			}
-		}
-	}
-	if foundEarlier < 50 || left < foundEarlier/4 {
-		t.Errorf("%d of %d matches left out", left, foundEarlier)
 	}
 }

@@ -30,7 +30,7 @@ type Table interface {
 
 	// PlanProbes returns the best way to probe the table within radius flips of p leading bits, for distance k. Each
 	// pattern of flips costs a probe, so it chooses how many of these bits a probe fixes, and estimates the cost of a
-	// query. It takes at most a millisecond, and reads at most 2,048 words of the table.
+	// query. It takes at most a millisecond, and reads at most 4,096 words of the table.
 	PlanProbes(p, radius, k int) ProbePlan
 
 	// WalkPart calls yield with the keys of the part from start/parts to end/parts, until yield returns false. Keys come in
@@ -55,20 +55,9 @@ type Search struct {
 	Flips   permute.FlipSet // patterns to XOR into the leading bits
 	K       int             // maximum Hamming distance, over all 64 bits
 
-	// Earlier has the tables that report a match instead of this one. A search may omit the matches of these tables;
-	// the caller checks the others.
-	Earlier []Finder
-
 	prepared    []asm.PlanarProbe // see Prepare
 	preparedFor permute.FlipSet   // the Flips of prepared
 	starts      []uint32          // list of starts for Leading bits
-}
-
-// A Finder is a table that finds every key whose difference from a query has at most Radius bits of Mask. Both are in
-// the permutation of the searched table.
-type Finder struct {
-	Mask   uint64
-	Radius int
 }
 
 // A Match is a key within distance K of a query.
