@@ -22,8 +22,8 @@ import (
 type pendingDocument struct {
 	record  ingest.Record // names, length and hash
 	chars   int
-	text    string  // for bytes the plain text, for words their hashes; empty for units
-	points  []point // beginnings of the atoms; for bytes the jumps, two points each, as [spool] describes
+	text    string  // for words their hashes; empty for units
+	points  []point // beginnings of the atoms, unless they are bytes
 	atoms   int
 	units   [][3]uint64 // hash in two words, and number of the first atom in the document
 	strings []markRun
@@ -166,7 +166,7 @@ type unitCutter struct {
 
 func newUnitCutter(o *Options) *unitCutter {
 	u := &unitCutter{o: o}
-	u.plain = plain.NewReader(o.Ignore.Plain(false), u.room)
+	u.plain = plain.NewReader(o.plain(), u.room)
 	return u
 }
 

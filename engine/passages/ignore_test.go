@@ -72,18 +72,12 @@ func TestIgnore(t *testing.T) {
 	}{
 		{"wrapped lines", Unit{Sentences, 1}, wrapped(text, 50), 0.95},
 		{"wrapped lines", Unit{Sentences, 3}, wrapped(text, 72), 0.95},
-		{"wrapped lines", Unit{Bytes, 100}, wrapped(text, 40), 0.95},
 		{"tags", Unit{Words, 20}, tags, 0.95},
-		{"tags", Unit{Bytes, 100}, tags, 0.9},
 		{"markdown", Unit{Words, 20}, markdown, 0.95},
 		{"markdown", Unit{Sentences, 1}, markdown, 0.95},
 		{"markdown in wrapped lines", Unit{Sentences, 1}, wrapped(strings.TrimPrefix(markdown, "# Title"), 60), 0.9},
-		{"markdown", Unit{Bytes, 100}, markdown, 0.95},
 	} {
-		o := Options{Unit: c.unit, Ignore: IgnoreWrap | IgnoreMarkup}
-		if c.unit.Kind == Sentences {
-			o.Ignore |= IgnoreSpace
-		}
+		o := Options{Unit: c.unit, Ignore: (IgnoreSpace | IgnoreWrap | IgnoreMarkup) & c.unit.Kind.Ignorable()}
 		r := find(t, writeDocs(t, []string{text, c.copy}), o)
 		var cut strings.Builder
 		for _, x := range r.Document(1).Cuts {

@@ -104,17 +104,28 @@ const (
 	IgnoreWrap                      // line ends inside a paragraph
 	IgnoreMarkup                    // tags, marks of emphasis, link addresses
 
-	ignoreChars = IgnoreSpace | IgnoreCase | IgnoreDigits // differences that only units can ignore
+	ignoreChars = IgnoreSpace | IgnoreCase | IgnoreDigits // differences of characters
 )
 
-// Plain returns the parts of a text that its plain form leaves out. Unless words are compared, IgnoreMarkup
-// also leaves out the marks at the beginning of lines.
-func (i Ignore) Plain(words bool) (p plain.Ignore) {
-	if i&IgnoreWrap != 0 && !words { // line ends are no part of words
+// Ignorable returns the differences that can be ignored between units of a kind.
+func (k Kind) Ignorable() Ignore {
+	switch k {
+	case Bytes:
+		return 0
+	case Words:
+		return IgnoreMarkup
+	}
+	return ignoreChars | IgnoreWrap | IgnoreMarkup
+}
+
+// plain returns the parts of a text that its plain form leaves out. For units it also leaves out the marks at the
+// beginning of lines, which are no part of words.
+func (o *Options) plain() (p plain.Ignore) {
+	if o.Ignore&IgnoreWrap != 0 {
 		p |= plain.Wrap
 	}
-	if i&IgnoreMarkup != 0 {
-		if p |= plain.Markup; !words {
+	if o.Ignore&IgnoreMarkup != 0 {
+		if p |= plain.Markup; !o.Unit.isString() {
 			p |= plain.Lines
 		}
 	}
@@ -156,7 +167,7 @@ func (i Ignore) String() string {
 // Options configures Find.
 type Options struct {
 	Unit   Unit
-	Ignore Ignore // for strings, only IgnoreWrap and IgnoreMarkup are allowed
+	Ignore Ignore // differences that [Kind.Ignorable] allows
 
 	MinChars   int  // minimum number of characters of a unit, after normalisation; shorter units are ignored
 	MinCount   int  // minimum number of occurrences of a passage; at least 2
@@ -183,8 +194,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("strings of %d words: must be %d to %d", u.Length, WordsMin, WordsMax)
 	case u.Kind < Lines || u.Kind > Words || u.Length < 1:
 		return fmt.Errorf("no unit is given")
-	case u.isString() && o.Ignore&ignoreChars != 0:
-		return fmt.Errorf("of strings, only wrap and markup can be ignored")
+	case o.Ignore&^u.Kind.Ignorable() != 0:
+		return fmt.Errorf("differences that cannot be ignored between %ss", u.Kind)
 	case o.MinCount == 1 || o.MinCount < 0 || uint64(o.MinCount) > countMax:
 		return fmt.Errorf("a count of %d places: must be at least 2", o.MinCount)
 	case !(o.MaxShare >= 0 && o.MaxShare <= 1):

@@ -117,11 +117,6 @@ func (r *Result) Document(row int) Document {
 	if r.o.CutWords {
 		h.Cuts = keepBlanks(r.text(&h), h.Cuts)
 	}
-	for i := range h.Cuts {
-		if c := &h.Cuts[i]; len(h.jumps) > 0 {
-			c.From, c.To = int(h.original(r.text(&h), c.From, false)[0]), int(h.original(r.text(&h), c.To, true)[0])
-		}
-	}
 	if float64(h.CutBytes()) > r.o.MaxShare*float64(h.TextBytes) {
 		h.Beyond, h.Cuts = true, nil
 		if r.o.Drop {
@@ -145,10 +140,6 @@ func (r *Result) Spans(row int) iter.Seq[Span] {
 				s.ToChar = s.FromChar + countChars(text[s.From:s.To])
 			}
 			s.First = r.place(r.spool.row(c.firstAtom), c.firstAtom, shift)
-			if len(h.jumps) > 0 {
-				from, to := h.original(text, s.From, false), h.original(text, s.To, true)
-				s.From, s.FromChar, s.To, s.ToChar = int(from[0]), int(from[1]), int(to[0]), int(to[1])
-			}
 			if !yield(s) {
 				return
 			}
@@ -253,8 +244,6 @@ func (r *Result) place(row int, atom uint64, shift int) Place {
 	index := int(atom-h.atom) + shift
 	if r.o.Unit.Kind != Bytes {
 		index = int(r.spool.point(&h, index/r.o.Unit.width())[0])
-	} else if len(h.jumps) > 0 {
-		index = int(h.original(r.text(&h), index, false)[0])
 	}
 	return Place{row, h.ID, h.Source, h.Line, index}
 }

@@ -16,11 +16,7 @@ import (
 // of their hashes, 8 bytes each, and the atoms are its bytes.
 //
 //	head    ID and source, each after its length; line number; bytes and characters of the text;
-//	        hash of the text; index and number of its points
-//
-// For bytes of a plain text, the points are its jumps, two points each. The first point has the offset of the jump in
-// the plain text, and the offset in the original text where the text before the jump ends. The second point is where
-// the original text after the jump begins, in bytes and in characters.
+//	        hash of the text
 type spool struct {
 	unit   Unit
 	heads  spill.Column[uint8]
@@ -61,7 +57,7 @@ func (s *spool) add(p *pendingDocument) error {
 		s.files = append(s.files, file{p.record.Source, s.docs.Len()})
 	}
 	err := s.docs.Append(entry{uint64(s.heads.Len()), s.atoms})
-	s.head = appendHead(s.head[:0], p, s.points.Len())
+	s.head = appendHead(s.head[:0], p)
 	err = errors.Join(err, s.heads.AppendAll(s.head), s.texts.AppendAll(unsafe.Slice(unsafe.StringData(p.text), len(p.text))), s.points.AppendAll(p.points))
 	s.textBytes += uint64(p.record.TextBytes)
 	if s.atoms += uint64(p.atoms); s.atoms > atomsMax && err == nil {
@@ -88,15 +84,14 @@ func (s *spool) rowEnd(row int) uint64 {
 	return s.atoms
 }
 
-func appendHead(dst []byte, p *pendingDocument, points int) []byte {
+func appendHead(dst []byte, p *pendingDocument) []byte {
 	for _, name := range []string{p.record.ID, p.record.Source} {
 		dst = store.AppendText(dst, name)
 	}
 	for _, n := range []int{p.record.Line, p.record.TextBytes, p.chars} {
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
-	dst = binary.LittleEndian.AppendUint64(dst, p.record.Hash[0])
-	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(points)), uint64(len(p.points)))
+	return binary.LittleEndian.AppendUint64(dst, p.record.Hash[0])
 }
 
 // A head describes a document: its names, hash, length and atoms.
@@ -106,35 +101,15 @@ type head struct {
 	chars int
 	atom  uint64 // number of its first atom in the spool
 	atoms int
-	jumps []point // jumps from the plain text to the original, if atoms are bytes
 }
 
 func (s *spool) readHead(row int) (h head) {
 	b := store.Fields(s.heads.All[s.docs.All[row][0]:])
 	h.Row, h.ID, h.Source = row, asString(b.Text()), asString(b.Text())
 	h.Line, h.TextBytes, h.chars, h.hash = int(b.Uvarint()), int(b.Uvarint()), int(b.Uvarint()), b.Word()
-	if first, n := b.Uvarint(), b.Uvarint(); s.unit.Kind == Bytes {
-		h.jumps = s.points.All[first : first+n]
-	}
 	h.atom = s.docs.All[row][1]
 	h.atoms = int(s.rowEnd(row) - h.atom)
 	return h
-}
-
-// original returns the point in the original text for an offset in the plain text of a document. At a jump it
-// returns the end of the text before the jump if end is true, and otherwise the beginning of the text after it.
-func (h *head) original(plain string, offset int, end bool) point {
-	n := sort.Search(len(h.jumps)/2, func(i int) bool { return h.jumps[2*i][0] >= uint64(offset) })
-	if n < len(h.jumps)/2 && h.jumps[2*n][0] == uint64(offset) && (!end || h.jumps[2*n][1] == h.jumps[2*n+1][0]) {
-		for n++; n < len(h.jumps)/2 && !end && h.jumps[2*n][0] == uint64(offset); n++ {
-		}
-		return h.jumps[2*n-1]
-	}
-	from, text := 0, point{}
-	if n > 0 {
-		from, text = int(h.jumps[2*n-2][0]), h.jumps[2*n-1]
-	}
-	return point{text[0] + uint64(offset-from), text[1] + uint64(countChars(plain[from:offset]))}
 }
 
 // point returns the beginning of an atom of a document, or the end of the last atom. It is for all kinds except

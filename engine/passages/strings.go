@@ -5,7 +5,6 @@ import (
 	"iter"
 	"math/bits"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"example.org/ndd/engine/corpus/format"
@@ -47,21 +46,16 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 			var id string // ID of the document
 			var textBytes int
 			room := func(listBytes int) error { return r.o.room(id, textBytes, listBytes) }
-			m, reader := newMarker(r.length()), plain.NewReader(r.o.Ignore.Plain(r.o.Unit.Kind == Words), room)
+			m, reader := newMarker(r.length()), plain.NewReader(r.o.plain(), room)
 			scanner, err := token.NewScanner(token.Options{})
 			scanner.Until(ctx)
 			return func(_ int, doc *format.Document) (pendingDocument, error) {
 				p := prepare(doc, countChars(doc.Text))
 				id, textBytes = doc.ID, len(doc.Text)
-				text, err := reader.Read(doc.Text)
-				if err == nil && r.o.Unit.Kind == Words {
-					err = p.words(scanner, reader, doc.Text, text, room)
-				} else if p.text = doc.Text; err == nil && r.o.Ignore != 0 {
-					p.text = strings.Clone(text) // the reader reuses its memory
-					err = p.jumps(reader, doc.Text, room)
-				}
-				if err != nil {
-					return p, err
+				if p.text = doc.Text; r.o.Unit.Kind == Words {
+					if err := p.words(scanner, reader, doc.Text, room); err != nil {
+						return p, err
+					}
 				}
 				p.atoms, p.strings = len(p.text), m.marks(p.text)
 				return p, nil
@@ -98,25 +92,14 @@ func (r *Result) length() int { return r.o.Unit.Length * r.o.Unit.width() }
 
 var wordKey = token.NewKey([32]byte(unitKey))
 
-// jumps sets the points to the jumps from a plain text to its original text.
-func (p *pendingDocument) jumps(reader *plain.Reader, text string, room func(listBytes int) error) error {
-	jumps := reader.Jumps()
-	if err := room(reader.JumpBytes() + 2*16*len(jumps)); err != nil {
+// words sets the text to the hashes of the words of the plain form of a text. It sets the points to the beginnings of
+// the words in the text.
+func (p *pendingDocument) words(scanner *token.Scanner, reader *plain.Reader, text string,
+	room func(listBytes int) error) error {
+	plain, err := reader.Read(text)
+	if err != nil {
 		return err
 	}
-	p.points = make([]point, 0, 2*len(jumps))
-	position := point{}
-	for _, j := range jumps {
-		position = point{uint64(j.After), position[1] + uint64(countChars(text[position[0]:j.After]))}
-		p.points = append(p.points, point{uint64(j.Plain), uint64(j.Before)}, position)
-	}
-	return nil
-}
-
-// words sets the text to the hashes of the words of a plain text. It sets the points to the beginnings of the
-// words in the original text.
-func (p *pendingDocument) words(scanner *token.Scanner, reader *plain.Reader, text, plain string,
-	room func(listBytes int) error) (err error) {
 	var hashes []uint64
 	var position point
 	scanner.Scan(plain, func(tokens []token.Token) {

@@ -17,7 +17,6 @@ import (
 	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/memory"
-	"example.org/ndd/engine/passages"
 	"example.org/ndd/engine/passages/decontaminate"
 	"example.org/ndd/engine/result"
 )
@@ -39,7 +38,7 @@ could not be read or items were left out.`,
   ndd decontaminate --evals evals/ --shard 0/4 --write-kept clean-0 crawl/`,
 		Annotations: cli.HelpOf("Guide: ndd help repeats. Tables: ndd help formats",
 			"Items: evals=FILES question=FIELD answer=FIELD min-words=N",
-			"What is a hit: threshold=X common=N ignore=KINDS",
+			"What is a hit: threshold=X common=N",
 			"Output: output=FILE sets=FILE format=FORMAT"),
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args) },
@@ -58,7 +57,6 @@ func (p *decontaminateRun) register(f *pflag.FlagSet) {
 	f.StringVar(&p.o.Question, "question", "", "field with the question (default: question, prompt or similar)")
 	f.StringVar(&p.o.Answer, "answer", "", "field with the answer (default: answer, solution or similar)")
 	f.IntVar(&p.o.MinWords, "min-words", decontaminate.DefaultMinWords, "leave out items with fewer words")
-	f.StringVar(&p.ignore, "ignore", "markup", "ignore markup, wrap, or none")
 	f.Float64Var(&p.o.Threshold, "threshold", decontaminate.DefaultThreshold,
 		"minimum score of a hit, above 0 and at most 1")
 	f.IntVar(&p.o.Common, "common", decontaminate.DefaultCommon, "documents from which words weigh no less")
@@ -79,18 +77,12 @@ type decontaminateRun struct {
 	setsFormat          result.Format
 	evals               []string
 	out, sets, memory   string
-	ignore              string
 	writeKept, annotate string
 	work                string
 	o                   decontaminate.Options
 }
 
 func (p *decontaminateRun) options() error {
-	ignore, err := passages.ParseIgnore(p.ignore)
-	if err != nil {
-		return cli.Usagef("--ignore %w", err)
-	}
-	p.o.Ignore = ignore.Plain(true)
 	switch {
 	case len(p.evals) == 0:
 		return cli.Usagef("--evals names the files with the items, such as the questions of a benchmark")
@@ -100,8 +92,6 @@ func (p *decontaminateRun) options() error {
 		return cli.Usagef("--threshold %g: must be above 0, and at most 1", p.o.Threshold)
 	case p.o.Common < 1:
 		return cli.Usagef("--common %d: must be at least 1", p.o.Common)
-	case ignore&^(passages.IgnoreWrap|passages.IgnoreMarkup) != 0:
-		return cli.Usagef("--ignore %s: must be none, or markup, wrap or both; case and space never matter", p.ignore)
 	case p.sets != "" && cli.IsStdout(p.sets) && p.tabled() && cli.IsStdout(p.out):
 		return cli.Usagef("--sets %s: both tables cannot be standard output: give a file for one", p.sets)
 	}

@@ -41,7 +41,6 @@ repeated parts. The first place is kept, in the order of the inputs.`,
   ndd passages --words 20 --ignore markup pages/
   ndd passages --bytes 100 --max-share 0.8 --over drop --write-kept clean crawl.jsonl
   ndd passages --bytes 100 --annotate noted crawl-*.jsonl.gz
-  ndd passages --unit paragraph --dry-run docs/ more/
   ndd passages --unit line --shard 0/4 -o 0.units crawl/
   ndd passages --unit line --decisions result 0.units 1.units 2.units 3.units`,
 		Annotations: cli.HelpOf("Guide: ndd help repeats. Tables: ndd help formats",
@@ -79,7 +78,6 @@ func (p *passagesRun) register(f *pflag.FlagSet) {
 	f.StringVar(&p.writeKept, "write-kept", "", "copies of the inputs without repeated parts")
 	f.StringVar(&p.annotate, "annotate", "", "copies of the inputs with fields that list repeated parts")
 	f.StringVar(&p.decisions, "decisions", "", "folder with the parts to remove by input file, for 'ndd filter'")
-	f.BoolVar(&p.dryRun, "dry-run", false, "only report how much would be removed, by file")
 	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: available memory)")
 	f.StringVar(&p.work, "work", "", "store intermediate results to resume an interrupted run")
 }
@@ -96,7 +94,6 @@ type passagesRun struct {
 	annotate, work    string
 	decisions         string
 	bytes, words      int
-	dryRun            bool
 	o                 passages.Options
 }
 
@@ -145,8 +142,8 @@ func (p *passagesRun) options() (err error) {
 		if o.Ignore, err = passages.ParseIgnore(p.ignore); err != nil {
 			return cli.Usagef("--ignore %w", err)
 		}
-		if chars := passages.IgnoreSpace | passages.IgnoreCase | passages.IgnoreDigits; p.unit == "" && o.Ignore&chars != 0 {
-			return cli.Usagef("--ignore %s: with --bytes and --words only wrap and markup can be ignored", p.ignore)
+		if o.Ignore&^o.Unit.Kind.Ignorable() != 0 {
+			return cli.Usagef("--ignore %s: with --words only markup can be ignored, and with --bytes nothing", p.ignore)
 		}
 	}
 	// Check the outputs.
@@ -158,9 +155,6 @@ func (p *passagesRun) options() (err error) {
 	}
 	if err := p.format.CheckFile(p.g, p.out); err != nil {
 		return err
-	}
-	if p.dryRun {
-		return p.g.RejectFlags("applies only without --dry-run, which writes nothing", "output", "format")
 	}
 	return p.g.CheckOutput(p.out, columns...)
 }
@@ -180,7 +174,7 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 	if config.Document.Share, err = p.shard.Share(ctx, p.g, inputs); err != nil {
 		return err
 	}
-	to := p.g.NewOutputs(p.dryRun)
+	to := p.g.NewOutputs(false)
 	defer to.Abort()
 	copies, err := to.CopyFolders(ctx, inputs, p.writeKept, p.annotate, config.Document, passages.Annotations)
 	if err != nil {
@@ -226,19 +220,16 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 			return err
 		}
 	}
-	if !p.dryRun {
-		uncut, err := copies.Refill(ctx, r)
-		if err == nil {
-			err = to.Commit()
-		}
-		if err != nil {
-			return err
-		}
-		partly = cmp.Or(partly, uncut)
-		w.Done()
+	uncut, err := copies.Refill(ctx, r)
+	if err == nil {
+		err = to.Commit()
 	}
+	if err != nil {
+		return err
+	}
+	w.Done()
 	p.say(t, r)
-	return partly
+	return cmp.Or(partly, uncut)
 }
 
 // find finds the repeated parts of the inputs, or of the shares if there are any. The caller must close the work, even
@@ -265,8 +256,8 @@ func (p *passagesRun) find(ctx context.Context, inputs []string, shares *work.Sh
 
 // writeTable writes the table of spans, unless only other outputs were requested, and counts them.
 func (p *passagesRun) writeTable(ctx context.Context, to *cli.Outputs, r *passages.Result) (*totals, error) {
-	t := &totals{bySource: map[string]*share{}}
-	if p.dryRun || p.writeKept+p.annotate+p.decisions != "" && p.out == "" {
+	t := &totals{}
+	if p.writeKept+p.annotate+p.decisions != "" && p.out == "" {
 		for d := range r.Documents() {
 			t.add(&d)
 		}
@@ -303,48 +294,23 @@ func (p *passagesRun) writeSpans(w *result.TableWriter, r *passages.Result, d *p
 	return nil
 }
 
-// A share counts documents with repeated text, and the text to remove from them.
-type share struct{ documents, cut, spans, excess, cutBytes int }
-
-// totals are the shares of all documents with spans, and of each file.
-type totals struct {
-	share
-	bySource map[string]*share
-	sources  []string
-}
+// totals count documents with repeated text, and the text to remove from them.
+type totals struct{ documents, cut, spans, excess, cutBytes int }
 
 func (t *totals) add(d *passages.Document) {
-	sourceShare, ok := t.bySource[d.Source]
-	if !ok {
-		sourceShare = &share{}
-		t.bySource[d.Source], t.sources = sourceShare, append(t.sources, d.Source)
+	t.documents++
+	t.spans += d.Spans
+	t.cutBytes += d.CutBytes()
+	if len(d.Cuts) > 0 {
+		t.cut++
 	}
-	for _, s := range []*share{sourceShare, &t.share} {
-		s.documents++
-		s.spans += d.Spans
-		s.cutBytes += d.CutBytes()
-		if len(d.Cuts) > 0 {
-			s.cut++
-		}
-		if d.Beyond {
-			s.excess++
-		}
+	if d.Beyond {
+		t.excess++
 	}
 }
 
-// say reports the result, with --dry-run by source.
+// say reports the result.
 func (p *passagesRun) say(t *totals, r *passages.Result) {
-	if p.dryRun {
-		for i, name := range t.sources {
-			if i == cli.NamedMax {
-				p.g.Log.Info(fmt.Sprintf("%s more with repeated text", cli.Number(len(t.sources)-i, "file")))
-				break
-			}
-			s := t.bySource[name]
-			p.g.Log.Info(fmt.Sprintf("%s: would remove %s from %s with repeated text", name,
-				humanize.IBytes(uint64(s.cutBytes)), cli.Number(s.documents, "document")))
-		}
-	}
 	if !r.Windows() {
 		p.g.Log.Warn(fmt.Sprintf("no document is long enough for %s: nothing was compared", p.o.Unit))
 	}
@@ -359,9 +325,6 @@ func (p *passagesRun) say(t *totals, r *passages.Result) {
 		msg += fmt.Sprintf("; %s with more repeated text than --max-share: %s", cli.Number(t.excess, "document"), action)
 	}
 	p.g.Log.Info(msg)
-	if p.dryRun {
-		p.g.Log.Info("dry run: nothing was written")
-	}
 }
 
 // reserve returns the budget of --memory, and a reservation in it for the memory of reading. It sets the share of

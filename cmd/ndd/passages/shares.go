@@ -25,7 +25,7 @@ func (p *passagesRun) checkShare() error {
 		return cli.Usagef("--shard needs -o FILE%s for the units of the share", unitsEnding)
 	}
 	if err := p.g.RejectFlags("applies only to the join of the shares, not to --shard", "min-count", "across-only", "strike-all",
-		"max-share", "over", "format", "dry-run"); err != nil {
+		"max-share", "over", "format"); err != nil {
 		return err
 	}
 	if err := p.g.RejectFlags("cannot be combined with --shard: the join decides, and 'ndd filter' copies", "write-kept", "annotate",

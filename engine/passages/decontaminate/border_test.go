@@ -8,7 +8,6 @@ import (
 	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/oracle/files"
 	"example.org/ndd/engine/oracle/must"
-	"example.org/ndd/engine/passages/plain"
 )
 
 // numbered returns n distinct words with the prefix.
@@ -130,17 +129,15 @@ func TestMarkup(t *testing.T) {
 		{"**Q**: _A_ **gardener** plants _nine_ rows [of beans](https://example.org/beans_and_walls#top) behind the __old__ wall.\n\n" +
 			"> How *many* `baskets` does she need & when?", "A_ **gardener**"},
 	} {
-		for ignore, hits := range map[plain.Ignore]int{plain.Markup: 1, 0: 0} {
-			r := look(t, texts(item), texts(c.doc), Options{Ignore: ignore})
-			for d := range r.Documents() {
-				h := d.Hits[0]
-				if part := c.doc[h.From:h.To]; !strings.HasPrefix(part, c.part) || !strings.HasSuffix(part, "when") || h.Covered != 1 {
-					t.Errorf("%+v: %q", h, part)
-				}
+		r := look(t, texts(item), texts(c.doc), Options{})
+		for d := range r.Documents() {
+			h := d.Hits[0]
+			if part := c.doc[h.From:h.To]; !strings.HasPrefix(part, c.part) || !strings.HasSuffix(part, "when") || h.Covered != 1 {
+				t.Errorf("%+v: %q", h, part)
 			}
-			if r.Met != hits {
-				t.Errorf("ignore %d: %d hits in %q", ignore, r.Met, c.doc)
-			}
+		}
+		if r.Met != 1 {
+			t.Errorf("%d hits in %q", r.Met, c.doc)
 		}
 	}
 }

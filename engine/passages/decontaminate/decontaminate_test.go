@@ -224,7 +224,7 @@ func TestWork(t *testing.T) {
 // TestRoom checks that the tokens of one document are no larger than the budget, which is an error that names both.
 func TestRoom(t *testing.T) {
 	for bytes, want := range map[uint64]error{1 << 20: memory.ErrTooLarge, 4 << 20: nil} {
-		k, err := newTokeniser(t.Context(), 0)
+		k, err := newTokeniser(t.Context())
 		must.Do(t, err)
 		k.budget = memory.NewBudget(memory.Limit{Bytes: bytes})
 		k.take(strings.Repeat("a ", 50_000))

@@ -98,7 +98,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 	}
 	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[pendingDocument]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (pendingDocument, error), error) {
-			k, err := newTokeniser(ctx, x.o.Ignore)
+			k, err := newTokeniser(ctx)
 			k.budget = x.o.Budget
 			m := &matcher{tokeniser: k, x: x, documents: r.documents, windows: make([][]window, len(x.table.lengths)),
 				countsAll: cfg.Work != nil}
@@ -211,7 +211,7 @@ func (x *Items) job() string {
 		it := &x.items[i]
 		fmt.Fprintln(h, it.from, it.answerFrom, it.n, it.isWhole)
 	}
-	return fmt.Sprintf("items %x, equal tokens in order, threshold %g, ignore %d", h.Sum(nil), x.o.Threshold, x.o.Ignore)
+	return fmt.Sprintf("items %x, equal tokens in order, threshold %g", h.Sum(nil), x.o.Threshold)
 }
 
 // charsBefore returns the number of characters of a text before each byte offset. It sorts places.

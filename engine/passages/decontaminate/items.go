@@ -31,8 +31,7 @@ type Options struct {
 
 	MinWords  int     // minimum number of words; shorter items are left out; 0 means 5
 	Threshold float64 // minimum score of a hit; 0 means 0.8
-	Ignore    plain.Ignore
-	Common    int // maximum number of documents that lower the weight of an n-gram; 0 means 100
+	Common    int     // maximum number of documents that lower the weight of an n-gram; 0 means 100
 
 	Budget *memory.Budget // limits the memory of one document with its tokens; a larger document is an error
 }
@@ -149,11 +148,11 @@ type tokeniser struct {
 // tokenBytes is the memory for one token of a document, including its part of [table.windows].
 const tokenBytes = 40
 
-func newTokeniser(ctx context.Context, ignore plain.Ignore) (*tokeniser, error) {
+func newTokeniser(ctx context.Context) (*tokeniser, error) {
 	scanner, err := token.NewScanner(token.Options{})
 	scanner.Until(ctx)
 	k := &tokeniser{scanner: scanner}
-	k.plain = plain.NewReader(ignore, k.room)
+	k.plain = plain.NewReader(plain.Markup, k.room)
 	return k, err
 }
 
@@ -207,7 +206,7 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 	numbers := map[string]int{}
 	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[readItem]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (readItem, error), error) {
-			k, err := newTokeniser(ctx, o.Ignore)
+			k, err := newTokeniser(ctx)
 			return func(_ int, doc *format.Document) (readItem, error) {
 				k.take(doc.Text)
 				r := readItem{item: Item{ID: doc.ID, Source: doc.Source, Line: doc.Line}, words: len(k.hashes) - k.chars/2,

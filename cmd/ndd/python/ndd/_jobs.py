@@ -246,7 +246,7 @@ def passages(
         unit: Compare each "line" or "paragraph", or "sentences=3" in a row.
         bytes: Compare strings of at least so many bytes, 16 to 1048576.
         words: Compare strings of at least so many words, 3 to 131072.
-        ignore: What is ignored: wrap, markup, and in units case, space, digits; or none. Default: by unit.
+        ignore: What is ignored: markup, and in units wrap, case, space, digits; or none. Default: by unit. Nothing with bytes.
         min_chars: Units with fewer characters are ignored.
         cut: Strings begin and end with whole chars or words.
         min_count: Least number of places of a part.
@@ -266,7 +266,7 @@ def passages(
 @checked
 def decontaminate(
     of: Any, evals: OneOrMany[Path], *, text: str | None = None, id: str | None = None, question: str | None = None, answer: str | None = None,
-    min_words: Count = 5, ignore: OneOrMany[str] = "markup", threshold: Share = 0.8, common: Count = 100, sets: Path | None = None,
+    min_words: Count = 5, threshold: Share = 0.8, common: Count = 100, sets: Path | None = None,
     write_kept: Path | None = None, annotate: Path | None = None, skipped: Path | None = None, force: bool = False,
     input_format: Format = "auto", extract: Part = "auto", max_document: Size = "64MiB", strict: bool = False,
     memory: Size | None = None, work: Path | None = None, threads: Count | None = None, progress: bool = True,
@@ -283,7 +283,6 @@ def decontaminate(
         question: Name of the field with the question. Default: question, prompt or similar.
         answer: Name of the field with the answer. Default: answer, solution or similar.
         min_words: Items with fewer words are left out.
-        ignore: What is ignored in items and documents: markup, wrap, or none.
         threshold: Least score of a hit, 0 to 1: the share of an item's words.
         common: Words of at least so many documents have the lowest weight.
         sets: Table of the sets of items to write: .tsv, .jsonl or .parquet.
