@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.org/ndd/cmd/ndd/cli"
-	"example.org/ndd/engine/corpus/sketch"
 	"example.org/ndd/engine/index/distribution"
 	"example.org/ndd/engine/index/plan"
 	"example.org/ndd/permute"
@@ -23,9 +22,7 @@ type designCommand struct {
 	format    string
 	all       bool
 	recursion bool
-	reference bool
 	choice    Choice
-	noSketch  bool
 }
 
 // designDocs is the number of fingerprints in the paper.
@@ -44,10 +41,10 @@ func newDesign(g *cli.Files) *cobra.Command {
 		Long: `Compare the table designs for an index: bytes, probes, candidates and time per query.
 
 The design that 'ndd build' would choose is marked by >. A star marks designs that are
-clearly faster than all smaller ones. Times are for this machine, measured at the start.`,
+clearly faster than all smaller ones. Times are for a reference machine.`,
 		Annotations: cli.HelpOf("Guide: ndd help indexes. Terms: ndd help concepts",
-			"Index: fingerprints=N distance=N memory=SIZE ids=WHAT sketch=WHAT sample=FILE raw",
-			"Tables: for=PURPOSE tables=N design=NAME layout=NAME seed=N all recursion reference"),
+			"Index: fingerprints=N distance=N memory=SIZE ids=WHAT sample=FILE raw",
+			"Tables: for=PURPOSE tables=N design=NAME layout=NAME seed=N all recursion"),
 		Example: `  ndd design -n 8e9 -k 3 --memory 128GiB
   ndd design -k 5 -n 100M
   ndd design --all -k 2
@@ -62,12 +59,10 @@ clearly faster than all smaller ones. Times are for this machine, measured at th
 		"number of fingerprints (default 8e9, or those of --sample)")
 	f.StringVar(&d.sample, "sample", "", "fingerprint file that is typical of the data")
 	d.choice.RegisterIDs(cmd, "store names (IDs), rows (numbers) or none")
-	cli.SketchVar(cmd.Flags(), &d.noSketch, "store sketches of documents: auto, none")
 	cli.WordVar(f, &d.choice.Request.Purpose, "for", "query time to minimise: online or batch", plan.Online, plan.Batch)
 	cli.WordVar(f, &d.format, "format", "format of the output: table or json", "table", "json")
 	g.RegisterRaw(cmd)
 	f.BoolVar(&d.all, "all", false, "also list designs without a star")
-	f.BoolVar(&d.reference, "reference", false, "print the times of a fixed reference machine")
 	f.BoolVar(&d.recursion, "recursion", false, "print the paper's own table, X(64, k, d), next to our designs")
 	return cmd
 }
@@ -80,29 +75,18 @@ func (d *designCommand) run(g *cli.Files, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if !d.reference {
-		budget, err := g.Budget("")
-		if err != nil {
-			return err
-		}
-		m, err := plan.Measure(budget.Free())
-		if err != nil {
-			return fmt.Errorf("measuring this machine: %w: --reference prints the times of another one", err)
-		}
-		p = p.ForMachine(m)
-	}
 	if d.format == "table" {
 		return d.write(g.Stdout, p)
 	}
 	r := &p.Request
 	return g.WriteJSON(planJSON{r.Fingerprints, r.K, r.Memory, r.Purpose, distribution.Bound(r.Fingerprints), p.Choice,
-		p.Reasons, p.Options, d.sketchBytes(r)})
+		p.Reasons, p.Options})
 }
 
 // runRecursion prints the paper's table for -n and -k.
 func (d *designCommand) runRecursion(g *cli.Files) error {
 	if err := g.RejectFlags("cannot be combined with --recursion", "sample", "memory", "tables", "design", "layout", "all", "format",
-		"for", "ids", "sketch", "reference"); err != nil {
+		"for", "ids"); err != nil {
 		return err
 	}
 	n, err := cli.ParseCount(d.n)
@@ -154,7 +138,6 @@ func (d *designCommand) plan(g *cli.Files, cmd *cobra.Command) (*plan.Plan, erro
 			return nil, err
 		}
 		c.Request(r)
-		d.noSketch = d.noSketch || !files[0].HasSketches()
 	}
 	return d.choice.Choose(cmd.Context())
 }
@@ -169,15 +152,6 @@ type planJSON struct {
 	Choice       plan.Option   `json:"choice"`
 	Why          []string      `json:"why"`
 	Designs      []plan.Option `json:"designs"`
-	SketchBytes  uint64        `json:"sketch_bytes,omitempty"` // bytes on disk
-}
-
-// sketchBytes returns the size of the sketches on disk.
-func (d *designCommand) sketchBytes(r *plan.Request) uint64 {
-	if d.noSketch || r.IDs == plan.IDsNone {
-		return 0
-	}
-	return sketch.Bytes * max(r.Documents, r.Fingerprints)
 }
 
 func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
@@ -218,15 +192,8 @@ func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
 	for _, s := range p.Reasons {
 		fmt.Fprintln(w, s)
 	}
-	if n := d.sketchBytes(r); n > 0 {
-		fmt.Fprintf(w, "Sketches take %d bytes per document on disk, %s, and no memory.\n", sketch.Bytes, plan.Size(n))
-	}
-	machine := "this machine, measured just now. The choice is by the times of --reference, the same on every machine"
-	if d.reference {
-		machine = "the reference machine: yours may take half or twice as long"
-	}
-	_, err := fmt.Fprintf(w, "Bytes are within 1 %% for uniform fingerprints. Times are for one thread, if half of the queries "+
-		"have an answer.\nThey are those of %s.\n", machine)
+	_, err := fmt.Fprintln(w, "Bytes are within 1 % for uniform fingerprints. Times are for one thread, if half of the queries "+
+		"have an answer.\nThey are those of a reference machine: yours may take half or twice as long.")
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 	"example.org/ndd/engine/index/distribution"
 )
 
-// explain writes the reasons for the choice, and the effect of other memory limits.
+// explain writes the reasons for the choice.
 func (p *Plan) explain() {
 	r, c := &p.Request, &p.Choice
 	say := func(format string, args ...any) { p.Reasons = append(p.Reasons, fmt.Sprintf(format, args...)) }
@@ -19,8 +19,8 @@ func (p *Plan) explain() {
 	time := c.nanoseconds(r.Purpose)
 	switch {
 	case r.Memory > 0:
-		say("%s in the %s layout takes %s of the %s given (%.1f bytes per fingerprint) and %s a query, %s.",
-			c.Name, c.Layout, Size(c.Bytes), Size(r.Memory), c.PerFingerprint(r.Fingerprints), Duration(time), p.rank())
+		say("%s in the %s layout takes %s of the %s given (%.1f bytes per fingerprint) and %s a query.",
+			c.Name, c.Layout, Size(c.Bytes), Size(r.Memory), c.PerFingerprint(r.Fingerprints), Duration(time))
 	default:
 		say("%s in the %s layout takes %s (%.1f bytes per fingerprint) and %s a query: chosen because memory × query "+
 			"time is smallest, as no limit on memory was set.",
@@ -58,71 +58,6 @@ func (p *Plan) explain() {
 		say("In the sample, a query has %.3g times the candidates that it would have among uniform fingerprints.",
 			c.Candidates/max(uniform, 1e-300))
 	}
-	p.explainMemory(say)
-}
-
-// explainMemory appends the effect of less and of more memory.
-func (p *Plan) explainMemory(say func(format string, args ...any)) {
-	r, c := &p.Request, &p.Choice
-	if o := p.bestOption(func(o *Option) bool { return o.Bytes < c.Bytes }, func(o *Option) float64 {
-		return o.nanoseconds(r.Purpose)
-	}); o != nil {
-		say("Less memory: %s.", buys(o))
-	}
-	hidden := 0
-	for _, purpose := range []Purpose{Online, Batch} {
-		o := p.bestOption(func(o *Option) bool {
-			return o.Bytes > c.Bytes && errorRatio*o.nanoseconds(purpose) < c.nanoseconds(purpose)
-		}, func(o *Option) float64 { return o.nanoseconds(purpose) * float64(o.Bytes) })
-		if sentence := ""; o != nil {
-			sentence = fmt.Sprintf("More memory: %s.", buys(o))
-			if p.Reasons[len(p.Reasons)-1] != sentence {
-				say("%s", sentence)
-			}
-			hidden++
-		}
-	}
-	if hidden == 0 {
-		say("More memory buys no time worth it.")
-	}
-}
-
-// rank compares the choice with the other options that fit.
-func (p *Plan) rank() string {
-	r, c := &p.Request, &p.Choice
-	best, fit := c, 0
-	for i := range p.Options {
-		if o := &p.Options[i]; o.Fits {
-			fit++
-			if o.nanoseconds(r.Purpose) < best.nanoseconds(r.Purpose) {
-				best = o
-			}
-		}
-	}
-	switch {
-	case fit == 1:
-		return "the only one that fits"
-	case best == c:
-		return fmt.Sprintf("the least of the %d that fit", fit)
-	}
-	return fmt.Sprintf("not much more than the fastest of the %d that fit (%s, %s), which takes %s",
-		fit, best.Name, Duration(best.nanoseconds(r.Purpose)), Size(best.Bytes))
-}
-
-// bestOption returns the option of the frontier with the lowest score among those that filter accepts, or nil.
-func (p *Plan) bestOption(filter func(*Option) bool, score func(*Option) float64) (best *Option) {
-	for i := range p.Options {
-		o := &p.Options[i]
-		if o.Frontier && filter(o) && (best == nil || score(o) < score(best)) {
-			best = o
-		}
-	}
-	return best
-}
-
-func buys(o *Option) string {
-	return fmt.Sprintf("%s buys %s (%s, %s), %s a query alone, %s in batches",
-		Size(o.Bytes), o.Name, Count(float64(o.Tables), "table"), o.Layout, Duration(o.OnlineNS), Duration(o.BatchNS))
 }
 
 // Count formats a number of things. It rounds an expected number.
