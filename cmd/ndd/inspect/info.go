@@ -313,7 +313,7 @@ func (x *info) hashes() string {
 	return "\nhashes of texts: 16 bytes per document on disk"
 }
 
-// plot draws the paper's figures 2a and 2b, and the fraction of each bit, into a new folder.
+// plot draws the paper's figures 2a and 2b into a new folder.
 func (x *info) plot(ctx context.Context, g *cli.Files, path string) error {
 	dir, err := g.CreateFolder(path)
 	if err != nil {

@@ -2,12 +2,11 @@
 // candidates of a probe.
 //
 // The fraction of a bit is the share of the fingerprints in which the bit is 1. An interval is one of 128 equal parts
-// of the space of 2^64 fingerprints, by the leading 7 bits (figure 2b of the paper). The weight of a fingerprint is
-// its number of 1-bits. Bit 63 is the leading bit. [LeadingOnes] computes figure 2a of the paper (section 4.2).
+// of the space of 2^64 fingerprints, by the leading 7 bits (figure 2b of the paper). Bit 63 is the leading bit.
+// [LeadingOnes] computes figure 2a of the paper (section 4.2).
 //
-// An ideal hash of unlike texts gives fractions of 1/2, weights of 32 with a standard deviation of 4, and n/128
-// fingerprints per interval. Short texts, templates and empty pages appear as bits far from 1/2 and as full
-// intervals.
+// An ideal hash of unlike texts gives fractions of 1/2 and n/128 fingerprints per interval. Short texts, templates and
+// empty pages appear as bits far from 1/2 and as full intervals.
 //
 // Cost: about 3 ns per fingerprint. A [Counts] is used by one goroutine.
 package distribution
@@ -15,7 +14,6 @@ package distribution
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"example.org/ndd/asm"
@@ -31,7 +29,6 @@ const (
 type Counts struct {
 	Fingerprints uint64
 	Ones         [64]uint64        // number of fingerprints with that bit set, from bit 0
-	Weights      [65]uint64        // number of fingerprints with that weight
 	Leading      [Intervals]uint64 // number of fingerprints in that interval
 }
 
@@ -45,7 +42,6 @@ func (c *Counts) Add(fingerprints []uint64) {
 		asm.WeightedVotes(&c.Ones, part, units[:len(part)])
 	}
 	for _, f := range fingerprints {
-		c.Weights[bits.OnesCount64(f)]++
 		c.Leading[f>>(64-intervalBits)]++
 	}
 }
@@ -78,7 +74,7 @@ func Bound(n uint64) float64 {
 	return max(b, 0)
 }
 
-// Words describes the distribution in sentences: bits, weight, leading bits, and a verdict.
+// Words describes the distribution in sentences: bits, leading bits, and a verdict.
 func (c *Counts) Words() []string {
 	if c.Fingerprints == 0 {
 		return []string{"no fingerprints"}
@@ -107,8 +103,6 @@ func (c *Counts) Words() []string {
 	words := []string{
 		fmt.Sprintf("bits: bit %d is set least often (%.1f %%), bit %d most often (%.1f %%); the ideal is 50 %%",
 			low, 100*c.Fraction(low), high, 100*c.Fraction(high)),
-		fmt.Sprintf("weight: %.1f of 64 bits are set on average; 90 %% of the fingerprints have %d to %d",
-			c.meanWeight(), c.percentile(0.05), c.percentile(0.95)),
 		fmt.Sprintf("leading bits: the fullest of %d intervals (%#02x in the top %d bits) has %.2f times its share; "+
 			"%d are empty",
 			Intervals, fullWords, intervalBits, c.Share(fullWords), emptyWords),
@@ -132,23 +126,4 @@ func (c *Counts) verdict(maxShare float64) string {
 	default:
 		return "skewed; some probes find many candidates; look for empty or templated documents"
 	}
-}
-
-func (c *Counts) meanWeight() float64 {
-	sum := uint64(0)
-	for w, n := range c.Weights {
-		sum += uint64(w) * n
-	}
-	return float64(sum) / float64(c.Fingerprints)
-}
-
-// percentile returns the minimum weight that at least the share p of the fingerprints does not exceed.
-func (c *Counts) percentile(p float64) int {
-	sum := uint64(0)
-	for w, n := range c.Weights {
-		if sum += n; float64(sum) >= p*float64(c.Fingerprints) {
-			return w
-		}
-	}
-	return 64
 }

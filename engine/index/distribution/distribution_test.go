@@ -2,7 +2,6 @@ package distribution
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -13,21 +12,19 @@ import (
 func TestCounts(t *testing.T) {
 	fingerprints, others := sets.Uniform(10_001, 1), sets.Uniform(10_001, 2)
 	var ones [64]uint64
-	var weights [65]uint64
 	var leading [Intervals]uint64
 	for i := range fingerprints {
 		fingerprints[i] &= others[i]
 		for b := range 64 {
 			ones[b] += fingerprints[i] >> b & 1
 		}
-		weights[bits.OnesCount64(fingerprints[i])]++
 		leading[fingerprints[i]>>57]++
 	}
 	var c Counts
 	c.Add(fingerprints[:77])
 	c.Add(nil)
 	c.Add(fingerprints[77:])
-	if c.Fingerprints != 10_001 || c.Ones != ones || c.Weights != weights || c.Leading != leading {
+	if c.Fingerprints != 10_001 || c.Ones != ones || c.Leading != leading {
 		t.Fatal("counts differ")
 	}
 	if f := c.Fraction(5); f != float64(ones[5])/10_001 {
@@ -97,7 +94,7 @@ func TestLeadingOnes(t *testing.T) {
 	var c Counts
 	c.Add(fingerprints)
 	figures := Figures("uniform", &c, leading)
-	for i, points := range []int{64, Intervals, 64} {
+	for i, points := range []int{64, Intervals} {
 		var b strings.Builder
 		if _, err := figures[FigureNames[i]].WriteTo(&b); err != nil || strings.Count(b.String(), "L") != points-1 ||
 			strings.Contains(b.String(), "NaN") {

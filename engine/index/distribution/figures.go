@@ -8,7 +8,7 @@ import (
 )
 
 // FigureNames are the names of the files that [Figures] returns.
-var FigureNames = []string{"figure-2a.svg", "figure-2b.svg", "bits.svg"}
+var FigureNames = []string{"figure-2a.svg", "figure-2b.svg"}
 
 // LeadingOnes counts, for each bit, the pairs of successive sorted fingerprints whose XOR has its leading 1-bit there
 // (section 4.2 of the paper). Equal fingerprints do not count. For n random fingerprints the maximum is at bit 64 -
@@ -22,8 +22,7 @@ func LeadingOnes(sorted []uint64) (counts [64]uint64) {
 	return counts
 }
 
-// Figures draws figures 2a and 2b of the paper, and the fraction of each bit, by [FigureNames]. name is the name of
-// the set of fingerprints.
+// Figures draws figures 2a and 2b of the paper, by [FigureNames]. name is the name of the set of fingerprints.
 func Figures(name string, c *Counts, leading [64]uint64) map[string]io.WriterTo {
 	pairs := uint64(0)
 	for _, n := range leading {
@@ -33,14 +32,11 @@ func Figures(name string, c *Counts, leading [64]uint64) map[string]io.WriterTo 
 		X: "bit position of the leading 1-bit", Y: "share of the pairs", Series: make([]plot.Series, 1)}
 	b := &plot.Chart{Title: "Figure 2b, fingerprints in 128 buckets of equal size: " + name,
 		X: "bucket, by the leading 7 bits", Y: "ratio to an equal share", Line: 1, Series: make([]plot.Series, 1)}
-	ones := &plot.Chart{Title: "Fraction of the fingerprints in which each bit is 1: " + name,
-		X: "bit position", Y: "fraction", Top: 1, Line: 0.5, Series: make([]plot.Series, 1)}
-	for bit, n := range leading {
+	for _, n := range leading {
 		a.Series[0].Values = append(a.Series[0].Values, float64(n)/float64(max(pairs, 1)))
-		ones.Series[0].Values = append(ones.Series[0].Values, c.Fraction(bit))
 	}
 	for i := range Intervals {
 		b.Series[0].Values = append(b.Series[0].Values, c.Share(i))
 	}
-	return map[string]io.WriterTo{"figure-2a.svg": a, "figure-2b.svg": b, "bits.svg": ones}
+	return map[string]io.WriterTo{"figure-2a.svg": a, "figure-2b.svg": b}
 }
