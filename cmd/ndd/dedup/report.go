@@ -5,9 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"maps"
-	"math"
-	"path"
 	"slices"
 
 	"github.com/dustin/go-humanize"
@@ -17,7 +14,6 @@ import (
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/near/dedup"
 	"example.org/ndd/engine/near/shingle"
-	"example.org/ndd/permute"
 )
 
 //go:embed report.html
@@ -27,20 +23,18 @@ var reportPage string
 const (
 	reportExamples = 12  // pairs side by side
 	reportClusters = 100 // number of sources, and of clusters in the list of the largest
-	reportSources  = 12  // rows and columns of the matrix; the rest is one more
 )
 
 // report is the data of the report page.
 type report struct {
 	cli.PageHead
 	reportTotals
-	reportSettings
+	Settings        string // settings of the result
 	Sizes           []reportSize
 	Largest         []reportCluster
 	More            int // clusters that are not in Largest
 	Rates           []reportRate
 	MoreRates       int
-	Matrix          []reportSource
 	Examples        []reportExample
 	Skipped         []reportSkip
 	SkippedExamples []string
@@ -51,14 +45,6 @@ type reportTotals struct {
 
 	Share string // share of the dropped documents, in percent
 	Short int
-}
-
-// reportSettings are the settings of the result, and the results of other settings.
-type reportSettings struct {
-	Settings string
-	K        int
-	Verified bool
-	Others   []reportSetting
 }
 
 type reportSize struct {
@@ -73,22 +59,8 @@ type reportCluster struct {
 	Place                  string // "" if it is the ID
 }
 
-// reportSource is a row of the matrix: the numbers of documents of a source that were dropped in favour of each source.
-type reportSource struct {
-	Number int
-	Name   string
-	Cells  []reportCell
-}
-
-// reportCell is the number of documents of one source that were dropped in favour of another one.
-type reportCell struct {
-	N           int
-	Text, Shade string
-}
-
 type reportExample struct {
 	Number, Distance           int
-	Gone                       bool
 	Jaccard, Contained, Beyond string
 	A, B                       cli.PageSide
 }
@@ -97,12 +69,6 @@ type reportExample struct {
 type reportRate struct {
 	Source, Documents, Dropped, Rate, Kept, Share, KeptFor string
 	Width                                                  string
-}
-
-// reportSetting has the number of documents that a setting would drop.
-type reportSetting struct {
-	Now                                  bool // it made this result
-	Name, Dropped, Share, Added, Removed string
 }
 
 type reportSkip struct {
@@ -139,8 +105,6 @@ func (j *job) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (
 	// Fill the tables.
 	p.sizes(clusters)
 	p.sourceRows(r)
-	p.compare(r, j.finding, all)
-	p.matrix(c, r)
 	// List the largest clusters.
 	slices.SortStableFunc(clusters, func(a, b dedup.Cluster) int { return cmp.Compare(len(b.Rows), len(a.Rows)) })
 	for _, cl := range clusters[:min(len(clusters), reportClusters)] {
@@ -184,59 +148,6 @@ func (p *report) sizes(clusters []dedup.Cluster) {
 	}
 }
 
-// matrix counts dropped documents by their files and the files of the documents kept for them.
-func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
-	// Count the drops of each pair of sources.
-	counts := map[[2]string]int{}
-	total := map[string]int{}
-	for drop := range r.Dropped() {
-		if drop.KeptRow < 0 {
-			continue
-		}
-		a, b := sourceOf(c.Place(drop.Row)), sourceOf(c.Place(dedup.Row(drop.KeptRow)))
-		counts[[2]string{a, b}]++
-		total[a]++
-		total[b]++
-	}
-	// Make a row for each source with many drops, and one for all others.
-	files := slices.SortedFunc(maps.Keys(total), func(a, b string) int {
-		return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(a, b))
-	})
-	index := map[string]int{}
-	p.Matrix = make([]reportSource, min(len(files), reportSources+1))
-	for i, f := range files {
-		index[f] = min(i, reportSources)
-		p.Matrix[index[f]] = reportSource{index[f], f, make([]reportCell, len(p.Matrix))}
-	}
-	if omitted := len(files) - reportSources; omitted > 0 {
-		p.Matrix[reportSources].Name = fmt.Sprintf("%s more", cli.Number(omitted, "file"))
-	}
-	maximum := 1
-	// Fill the cells, and shade them by their counts.
-	for pair, n := range counts {
-		cell := &p.Matrix[index[pair[0]]].Cells[index[pair[1]]]
-		cell.N += n
-		maximum = max(maximum, cell.N)
-	}
-	for i := range p.Matrix {
-		for j := range p.Matrix[i].Cells {
-			if cell := &p.Matrix[i].Cells[j]; cell.N > 0 {
-				cell.Text = humanize.Comma(int64(cell.N))
-				cell.Shade = fmt.Sprintf("%.2f", 0.12+0.6*float64(cell.N)/float64(maximum))
-			}
-		}
-	}
-}
-
-// sourceOf returns the file of a document, or its folder where the file is the document.
-func sourceOf(place dedup.Place) string {
-	if place.Row > 0 {
-		return place.File
-	}
-	folder, _ := path.Split(place.File)
-	return cmp.Or(folder, place.File)
-}
-
 func (p *report) skips(t *input.Tally) {
 	for reason, n := range t.ByReason {
 		p.Skipped = append(p.Skipped, reportSkip{string(reason), n, reason.LosesData()})
@@ -261,51 +172,6 @@ func (p *report) sourceRows(r *dedup.Result) {
 	p.MoreRates = len(list) - len(p.Rates)
 }
 
-// otherSettings returns the next stricter and looser settings, which the report compares.
-func otherSettings(o dedup.Options) (list []dedup.Setting) {
-	switch {
-	case o.Exact:
-		return nil
-	case len(o.Rule) == 0:
-		for _, k := range []int{o.K - 1, o.K + 1} {
-			if k >= 0 && k <= permute.MaxK {
-				list = append(list, dedup.Setting{K: k})
-			}
-		}
-		return list
-	}
-	rule := o.Rule
-	for _, by := range []float64{0.1, -0.1} {
-		if moved := rule.Moved(by); !slices.Equal(moved, rule) {
-			list = append(list, dedup.Setting{K: o.K, Rule: moved})
-		}
-	}
-	if o.K > 0 {
-		list = append(list, dedup.Setting{K: o.K - 1, Rule: rule})
-	}
-	return list
-}
-
-// compare lists what other settings would drop.
-func (p *reportSettings) compare(r *dedup.Result, o dedup.Options, all int) {
-	row := func(s dedup.Setting, dropped int) *reportSetting {
-		name := fmt.Sprintf("k = %d", s.K)
-		if len(s.Rule) > 0 {
-			name += ", " + s.Rule.String()
-		}
-		p.Others = append(p.Others, reportSetting{Name: name, Dropped: humanize.Comma(int64(dropped)),
-			Share: percent(rate(dropped, all))})
-		return &p.Others[len(p.Others)-1]
-	}
-	row(dedup.Setting{K: o.K, Rule: o.Rule}, r.NumDropped()).Now = true
-	for i, other := range r.Others {
-		added, fewer := dedup.Difference(other, r)
-		x := row(o.Settings[i], other.NumDropped())
-		x.Added, x.Removed = humanize.Comma(int64(added)), humanize.Comma(int64(fewer))
-	}
-	p.K, p.Verified = o.K, r.Verified()
-}
-
 // examples shows the pairs nearest to the threshold side by side.
 func (p *report) examples(ctx context.Context, c *dedup.Corpus, r *dedup.Result, o dedup.Options) error {
 	// Choose the pairs, and read their texts again.
@@ -324,18 +190,14 @@ func (p *report) examples(ctx context.Context, c *dedup.Corpus, r *dedup.Result,
 	// Compare the texts of each pair.
 	for _, doubt := range pairs {
 		a, b := dedup.Row(doubt.KeptRow), doubt.Row
-		e := reportExample{Number: doubt.Cluster, Distance: doubt.Distance, Gone: doubt.Gone}
+		e := reportExample{Number: doubt.Cluster, Distance: doubt.Distance}
 		comparison, err := shingle.Compare(texts[a], texts[b], *c.Recipe())
 		if err != nil {
 			return err
 		}
 		e.Jaccard = fmt.Sprintf("%.3f", comparison.Jaccard)
 		if r.Verified() {
-			side := "above"
-			if doubt.Margin < 0 {
-				side = "below"
-			}
-			e.Contained, e.Beyond = fmt.Sprintf("%.3f", comparison.BInA), fmt.Sprintf("%.3f %s", math.Abs(doubt.Margin), side)
+			e.Contained, e.Beyond = fmt.Sprintf("%.3f", comparison.BInA), fmt.Sprintf("%.3f", max(doubt.Margin, 0))
 		}
 		e.A, e.B = sideOf(c, a, texts[a], comparison.A.Passages), sideOf(c, b, texts[b], comparison.B.Passages)
 		p.Examples = append(p.Examples, e)

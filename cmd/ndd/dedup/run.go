@@ -146,9 +146,6 @@ func missingText(m keep.Missing, documents int) string {
 
 // find finds the pairs of similar documents, verifies them, and settles which documents are dropped.
 func (j *job) find(ctx context.Context, c *dedup.Corpus) (*dedup.Result, error) {
-	if j.flags.report != "" {
-		j.finding.Settings = otherSettings(j.finding)
-	}
 	if text := slowText(c.Len(), j.finding.K); text != "" && !j.finding.Exact {
 		j.g.Log.Warn(text)
 	}

@@ -112,22 +112,18 @@ func (r *Result) At(i int) int { return r.clusters[i].from() }
 // clusters.
 type Division struct {
 	*Result
-	rows   []Row
 	groups []span // groups[i/2] is the group that begins at rows[i]; each has at least two rows, so i/2 is unique
 }
 
-// Divide returns a division without any groups. With inPlace, it overwrites the rows of the result, which becomes
-// invalid. Otherwise it copies them. It takes memory from the arena: 8 bytes a row in place, otherwise 16.
-func (r *Result) Divide(a *memory.Arena, inPlace bool) (d *Division, err error) {
-	d = &Division{Result: r, rows: r.rows, groups: memory.Alloc[span](a, (len(r.rows)+1)/2, &err)}
-	if !inPlace {
-		d.rows = memory.Alloc[Row](a, len(r.rows), &err)
-	}
+// Divide returns a division without any groups. It overwrites the rows of the result, which becomes invalid. It takes 8
+// bytes a row from the arena.
+func (r *Result) Divide(a *memory.Arena) (d *Division, err error) {
+	d = &Division{Result: r, groups: memory.Alloc[span](a, (len(r.rows)+1)/2, &err)}
 	return d, err
 }
 
 // Add adds a group of at least two rows of a cluster. It writes the rows at an index of the list of rows, after the
-// other groups of the cluster. In place, it may overwrite rows of this cluster.
+// other groups of the cluster. It may overwrite rows of this cluster.
 func (d *Division) Add(index int, c Cluster) {
 	copy(d.rows[index:], c.Rows)
 	d.groups[index/2] = spanOf(index, index+len(c.Rows), c.Representative)

@@ -10,39 +10,25 @@ import (
 	"example.org/ndd/engine/near/shingle"
 )
 
-// settleAll replaces the clusters of the result by groups of rows that are alike. It also finds the results of the
-// other settings.
-func (s *search) settleAll(ctx context.Context, j judgeOf) error {
-	for _, setting := range s.o.Settings {
-		other := s.other()
-		other.clusters = s.r.clusters
-		o := s.o
-		o.K, o.Rule = setting.K, setting.Rule
-		if err := s.settle(ctx, other, o, false, j); err != nil {
-			return err
-		}
-		s.r.Others = append(s.r.Others, other)
-	}
-	return s.settle(ctx, s.r, s.o, true, j)
-}
-
-// settle replaces the clusters of a result by their groups, in place or not. Each goroutine settles small clusters, one
-// at a time. All goroutines settle a large cluster together.
-func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool, j judgeOf) error {
+// settle replaces the clusters of the result by groups of rows that are alike. judge compares two documents; nil means
+// that sketches are compared. Each goroutine settles small clusters, one at a time. All goroutines settle a large
+// cluster together.
+func (s *search) settle(ctx context.Context, judge judge) error {
+	r := s.r
 	protected := s.protectedIn(r.clusters) // before it is divided in place
-	d, err := divide(r, inPlace)
+	d, err := divide(r)
 	if err != nil {
 		return err
 	}
 	// The likeness of a kept document to itself depends on what is compared.
-	judge, self := j(o.Rule), same
+	self := same
 	if !r.verified {
 		self = Likeness{}
 	} else if judge == nil {
 		self = Likeness{Jaccard: 1}
 	}
 	newSettler := func(threads int) *settler {
-		return &settler{corpus: s.c, o: o, prefer: s.prefer, judge: judge, self: self, set: s.set, threads: threads, part: settlePart}
+		return &settler{corpus: s.c, o: s.o, prefer: s.prefer, judge: judge, self: self, set: s.set, threads: threads, part: settlePart}
 	}
 	// Settle the small clusters, each in one goroutine.
 	var idle sync.Pool // settlers of small clusters
@@ -74,8 +60,8 @@ func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool,
 		before := r.clusters.Rows() - r.clusters.Len()
 		r.clusters, r.likes = d.Done(), d.likes
 		if r.verified {
-			r.Protected += protected
-			r.Rejected += before - protected - (r.clusters.Rows() - r.clusters.Len())
+			r.Protected = protected
+			r.Rejected = before - protected - (r.clusters.Rows() - r.clusters.Len())
 		}
 	}
 	return err
@@ -96,21 +82,12 @@ func (s *search) protectedIn(clusters *cluster.Result) (n int) {
 	return n
 }
 
-// A judgeOf returns the judge of a rule, or nil to compare sketches.
-type judgeOf func(Rule) judge
-
-// sketchJudge selects the comparison of sketches.
-func sketchJudge(Rule) judge { return nil }
-
 // anyJudge allows every drop of a near document.
-func anyJudge(Rule) judge {
-	return func(Row, Row, *shingle.Buffers) (Likeness, bool) { return Likeness{}, true }
-}
+func anyJudge(Row, Row, *shingle.Buffers) (Likeness, bool) { return Likeness{}, true }
 
 // hashJudge compares the hashes of whole texts.
-func (s *search) hashJudge(Rule) judge {
-	hash := s.c.hashes.All
-	return func(row, kept Row, _ *shingle.Buffers) (Likeness, bool) { return same, hash[row] == hash[kept] }
+func (s *search) hashJudge(row, kept Row, _ *shingle.Buffers) (Likeness, bool) {
+	return same, s.c.hashes.All[row] == s.c.hashes.All[kept]
 }
 
 // A division replaces the clusters of a result by groups of their rows, with likenesses.
@@ -121,9 +98,9 @@ type division struct {
 
 // divide returns a division of the clusters without groups, as [cluster.Result.Divide] does, in the memory of the
 // corpus for results.
-func divide(r *Result, inPlace bool) (d division, err error) {
+func divide(r *Result) (d division, err error) {
 	arena := &r.corpus.room.results
-	if d.Division, err = r.clusters.Divide(arena, inPlace); err != nil {
+	if d.Division, err = r.clusters.Divide(arena); err != nil {
 		return d, err
 	}
 	likes := memory.Alloc[uint64](arena, r.clusters.Room(), &err)

@@ -110,11 +110,11 @@ func (s *search) findNear(ctx context.Context) error {
 	case s.o.Texts != nil:
 		return s.settleTexts(ctx)
 	case s.o.Exact:
-		return s.settleAll(ctx, s.hashJudge)
+		return s.settle(ctx, s.hashJudge)
 	case len(s.o.Rule) == 0:
-		return s.settleAll(ctx, anyJudge)
+		return s.settle(ctx, anyJudge)
 	}
-	return s.settleAll(ctx, sketchJudge)
+	return s.settle(ctx, nil)
 }
 
 // undecided returns the rows to compare and their fingerprints. It leaves out known rows, rows that are dropped for their

@@ -37,15 +37,6 @@ type Options struct {
 
 	// Meter, if not nil, counts comparisons.
 	Meter *cluster.Meter
-
-	// Settings are other settings, for [Result.Others].
-	Settings []Setting
-}
-
-// A Setting is a distance and a rule. Another setting may drop other documents.
-type Setting struct {
-	K    int
-	Rule Rule
 }
 
 // Texts configure how texts are compared. The documents must have been read by [ReadDocuments], from files.

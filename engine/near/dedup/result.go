@@ -28,9 +28,6 @@ type Result struct {
 	verified bool
 	clusters *cluster.Result
 	likes    []Likeness // likeness of each row of clusters
-
-	// Others holds the results of the other settings. Their known rows are the same.
-	Others []*Result
 }
 
 // A Cluster has at least two documents. One of them is kept. Its slices must not be written.

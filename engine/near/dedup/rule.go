@@ -67,19 +67,6 @@ func (r Rule) String() string {
 	return strings.Join(clauses, " or ")
 }
 
-// Moved returns the rule with a number added to all minima. The new minima are limited to 0.01 to 1.
-func (r Rule) Moved(by float64) Rule {
-	moved := slices.Clone(r)
-	for i := range moved {
-		for _, threshold := range []*float64{&moved[i].Jaccard, &moved[i].Contained} {
-			if *threshold > 0 {
-				*threshold = min(max(math.Round(1e6*(*threshold+by))/1e6, 0.01), 1)
-			}
-		}
-	}
-	return moved
-}
-
 // margin returns by how much a likeness exceeds the minima of its best clause. It is negative if the likeness reaches
 // the minima of no clause.
 func (r Rule) margin(likeness Likeness) float64 {

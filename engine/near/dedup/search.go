@@ -30,18 +30,9 @@ func newSearch(c *Corpus, o Options) (s *search, err error) {
 	if s.prefer, err = c.prefer(); err != nil {
 		return nil, err
 	}
-	k := o.K
-	for _, setting := range o.Settings {
-		k = max(k, setting.K)
-	}
-	s.options = cluster.Options{K: k, Threads: c.o.Threads, Meter: o.Meter, Prefer: s.prefer, Arena: c.room.arena(),
+	s.options = cluster.Options{K: o.K, Threads: c.o.Threads, Meter: o.Meter, Prefer: s.prefer, Arena: c.room.arena(),
 		Results: &c.room.results}
 	return s, nil
-}
-
-// other returns a result without clusters for another setting.
-func (s *search) other() *Result {
-	return &Result{Known: s.r.Known, SameURL: s.r.SameURL, SameText: s.r.SameText, corpus: s.c, verified: s.r.verified}
 }
 
 // clusters returns the clusters of some rows, or of all rows if rows is nil. keys are their fingerprints or hashes.

@@ -44,7 +44,7 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 		i, _ := slices.BinarySearch(members, row)
 		return sets.Get(int(numbers[i]), buf)
 	}
-	return s.settleAll(ctx, s.set.judge)
+	return s.settle(ctx, s.set.judge(s.o.Rule))
 }
 
 // distinct returns the first member with each text, in ascending order like members. For each member it returns the
