@@ -22,7 +22,6 @@ type evalFlags struct {
 	docs        cli.DocumentFlags
 	pairs       string
 	plots       string
-	table       string
 	format      string
 	compare     []string
 	verify      []float64
@@ -48,14 +47,13 @@ some documents and measures how many of them are found.
 The files of the examples are in the folder cmd/ndd/testdata/sample of the source.`,
 		Example: `  ndd eval docs.jsonl
   ndd eval --pairs pairs.tsv --verify 0,0.5 docs.jsonl
-  ndd eval --pairs pairs.tsv --table found.tsv docs.jsonl
   ndd eval --compare simhash --plot figures docs.jsonl
   ndd eval --pairs pairs.tsv --copies spotsigs,winnow --plot thresholds docs.jsonl
   ndd eval --sample-pairs 100 -o sampled.tsv docs.jsonl`,
 		Annotations: cli.HelpOf("Guide: ndd help measuring. Recipes: ndd help recipes. Methods: ndd help signatures",
 			"Pairs: pairs=TABLE sample-pairs=N sample=N",
 			"Methods: compare=NAME verify=X copies=METHODS method-file=FILE",
-			"Output: output=FILE format=FORMAT table=TABLE plot=DIR"),
+			"Output: output=FILE format=FORMAT plot=DIR"),
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return evaluate(g, cmd, args, &f) },
 	}
@@ -78,7 +76,6 @@ func (f *evalFlags) register(cmd *cobra.Command, g *cli.Files) {
 	fl.IntVar(&f.sample, "sample", 500, "without --pairs: number of documents to edit")
 	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
 	fl.StringVar(&f.plots, "plot", "", "new folder for figures")
-	fl.StringVar(&f.table, "table", "", "with --pairs: result of each pair: .tsv, .jsonl or .parquet")
 }
 
 // evaluate measures recipes, or methods of finding copies, or draws pairs to be labelled.
@@ -137,16 +134,12 @@ func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) e
 	if err != nil {
 		return err
 	}
-	if err := evalWrite(g, result, f, dir); err != nil {
-		return err
-	}
-	return cmp.Or(f.writePairs(g, corpus, pairs, methods, result), partly)
+	return cmp.Or(evalWrite(g, result, f, dir), partly)
 }
 
 // begin checks the outputs and creates the folder of the figures before the work, so that a wrong name costs nothing.
 func (f *evalFlags) begin(g *cli.Files) (dir cli.Folder, err error) {
-	err = errors.Join(g.CheckOutput(f.table, pairColumns...), g.CheckOutput(f.out, sampleColumns...))
-	if err != nil || f.plots == "" {
+	if err = g.CheckOutput(f.out, sampleColumns...); err != nil || f.plots == "" {
 		return nil, err
 	}
 	return g.CreateFolder(f.plots)
@@ -180,18 +173,13 @@ func (f *evalFlags) options(g *cli.Files) (o eval.Options, err error) {
 		return o, cli.Usagef("--sample-pairs %d: must be at least 1", f.samplePairs)
 	case g.Given["sample-pairs"] != (f.out != ""):
 		return o, cli.Usagef("--sample-pairs and --output need each other: the sample is written to a table")
-	case f.samplePairs > 0 && (f.pairs != "" || f.plots != "" || f.table != "" || len(f.compare) > 0):
-		return o, cli.Usagef("--sample-pairs measures nothing: it excludes --pairs, --compare, --plot or --table")
-	case f.table != "" && f.pairs == "":
-		return o, cli.Usagef("--table needs --pairs: it has a row for each labelled pair")
+	case f.samplePairs > 0 && (f.pairs != "" || f.plots != "" || len(f.compare) > 0):
+		return o, cli.Usagef("--sample-pairs measures nothing: it excludes --pairs, --compare and --plot")
 	}
-	// Check the names of tables and the thresholds.
-	for flag, path := range map[string]string{"--table": f.table, "--output": f.out} {
-		if path == "" {
-			continue
-		}
-		if _, err := result.FormatOf(path); err != nil {
-			return o, cli.Usagef("%s %w", flag, err)
+	// Check the name of the table and the thresholds.
+	if f.out != "" {
+		if _, err := result.FormatOf(f.out); err != nil {
+			return o, cli.Usagef("--output %w", err)
 		}
 	}
 	for _, v := range f.verify {
@@ -271,7 +259,7 @@ func (f *evalFlags) findPairs(g *cli.Files, c *eval.Corpus, labels []eval.Label)
 // evalWrite writes the result in every requested form. The folder for the charts may be nil.
 func evalWrite(g *cli.Files, r *eval.Result, f *evalFlags, dir cli.Folder) error {
 	if dir != nil {
-		figures := map[string]io.WriterTo{"recall.svg": r.RecallChart(), "jaccard.svg": r.JaccardChart()}
+		figures := map[string]io.WriterTo{"jaccard.svg": r.JaccardChart()}
 		if f.pairs != "" {
 			figures["figure-1.svg"] = r.LabelChart()
 		}
@@ -310,36 +298,4 @@ func (f *evalFlags) writeSample(ctx context.Context, g *cli.Files, c *eval.Corpu
 	})
 	g.Log.Info(fmt.Sprintf("%s drawn; at distance 0 to %d: %v", cli.Number(len(pairs), "pair"), eval.MaxK, drawn))
 	return err
-}
-
-var pairColumns = cli.ColumnsOf("method id_a id_b lang? label jaccard:r distance:i? found:b")
-
-// writePairs writes the table of labelled pairs, for each method, if it is requested.
-func (f *evalFlags) writePairs(g *cli.Files, c *eval.Corpus, pairs []eval.Pair, methods []eval.Method,
-	r *eval.Result) error {
-	if f.table == "" {
-		return nil
-	}
-	format, _ := result.FormatOf(f.table) // options has refused others
-	return g.WriteTable(f.table, format, pairColumns, func(t *result.TableWriter) error {
-		for i := range methods {
-			for j, pair := range pairs {
-				d := r.Methods[i].Distances[j]
-				if t.Text(methods[i].Name).Text(c.ID(pair.A)).Text(c.ID(pair.B)); pair.Lang == "" {
-					t.Null()
-				} else {
-					t.Text(pair.Lang)
-				}
-				if t.Text(pair.Kind).Real(pair.Jaccard); d < 0 {
-					t.Null()
-				} else {
-					t.Integer(int64(d))
-				}
-				if err := t.Flag(methods[i].Finds(d)).End(); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
 }

@@ -25,7 +25,7 @@ func (f *evalFlags) checkCopies(g *cli.Files) (methods []copies.Options, err err
 	if f.pairs == "" {
 		return nil, cli.Usagef("--copies needs --pairs: it measures labelled pairs")
 	}
-	if err := g.RejectFlags("has no effect with --copies", "recipe", "compare", "verify", "report", "table", "sample",
+	if err := g.RejectFlags("has no effect with --copies", "recipe", "compare", "verify", "sample",
 		"sample-pairs"); err != nil {
 		return nil, err
 	}

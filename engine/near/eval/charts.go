@@ -1,24 +1,6 @@
 package eval
 
-import (
-	"strings"
-
-	"example.org/ndd/engine/plot"
-)
-
-// RecallChart draws the recall of near pairs by group, a line for each method and language.
-func (r *Result) RecallChart() *plot.Chart {
-	c := &plot.Chart{Title: "Near pairs found (Jaccard at least 0.8), mean of groups", X: "k", Y: "recall", Top: 1}
-	for i := range r.Methods {
-		m := &r.Methods[i]
-		for j := range m.Recall {
-			if x := &m.Recall[j]; x.Band == Near.String() && x.Kind == Same {
-				c.Series = append(c.Series, plot.Series{Name: strings.TrimSpace(m.Name + " " + x.Lang), Values: x.PerGroup[:]})
-			}
-		}
-	}
-	return c
-}
+import "example.org/ndd/engine/plot"
 
 // LabelChart draws figure 1 of the paper from the labels alone: precision and recall within each k, for each method.
 func (r *Result) LabelChart() *plot.Chart {

@@ -6,8 +6,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
-	"unicode"
 
 	"example.org/ndd/engine/near/cluster"
 	"example.org/ndd/engine/near/shingle"
@@ -104,12 +102,11 @@ func bandOf(j float64) Band {
 
 // A Pair is a labelled pair of documents of a corpus.
 type Pair struct {
-	A, B      int // rows
-	Kind      string
-	Lang      string
-	Jaccard   float64
-	Group     int  // number of the group of connected pairs; see the package comment
-	Identical bool // see the package comment
+	A, B    int // rows
+	Kind    string
+	Lang    string
+	Jaccard float64
+	Group   int // number of the group of connected pairs; see the package comment
 }
 
 // Pairs returns the pairs of the labels, without those that are [Unsure], and the labels with a document that the corpus
@@ -129,7 +126,6 @@ func (c *Corpus) Pairs(labels []Label) (pairs []Pair, missing []Label) {
 		if math.IsNaN(p.Jaccard) {
 			p.Jaccard = c.Jaccard(a, b)
 		}
-		p.Identical = bare(c.texts[a]) == bare(c.texts[b])
 		pairs = append(pairs, p)
 	}
 	// Pairs with the label different, and pairs of a document that contains the other one, connect nothing. They get
@@ -144,14 +140,4 @@ func (c *Corpus) Pairs(labels []Label) (pairs []Pair, missing []Label) {
 		pairs[i].Group = int(sets.Find(uint32(pairs[i].A)))
 	}
 	return pairs, missing
-}
-
-// bare returns a text in lower case without white space.
-func bare(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, text)
 }

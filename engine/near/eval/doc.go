@@ -11,7 +11,6 @@
 //	Jaccard          shingles of both texts, divided by shingles of either text (package shingle:
 //	                 3 words, or 5 characters of a script without spaces)
 //	band             near: Jaccard of at least 0.8; revised: 0.5 to 0.8; heavy: 0.2 to 0.5; low: below
-//	identical        equal texts, after white space is removed and letters are folded
 //	group            labelled pairs that are connected; a pair with a document that contains the other one
 //	                 connects nothing
 //	recall a pair    share of the labelled pairs whose fingerprints are within k

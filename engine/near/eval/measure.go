@@ -56,7 +56,6 @@ func (c *Corpus) measure(ctx context.Context, pairs []Pair, m Method, o Options)
 	}
 	r.Recall = recall(pairs, p, o.Originals == 0)
 	r.ByLabel = byLabel(pairs, p)
-	r.Distances = distances(pairs, p)
 	r.Precision = all.precision()
 	r.Figure = all.figure()
 	sum := 0

@@ -17,12 +17,6 @@ type Method struct {
 	Verify float64
 }
 
-// foundK is the maximum distance for [Method.Finds].
-const foundK = 3
-
-// Finds reports whether a method finds a labelled pair of a distance, an element of [MethodResult.Distances]: at most 3 bits.
-func (m *Method) Finds(distance int) bool { return distance >= 0 && distance <= foundK }
-
 // fingerprints are the fingerprints of a corpus, and the sketches if they are compared.
 type fingerprints struct {
 	keys     []uint64

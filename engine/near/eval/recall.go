@@ -3,7 +3,6 @@ package eval
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 )
 
@@ -52,20 +51,12 @@ func recall(pairs []Pair, p *fingerprints, bands bool) []Recall {
 
 func recallOf(key rowKey, pairs []Pair, row []int, p *fingerprints) Recall {
 	r := Recall{Lang: key.lang, Kind: key.kind, Band: key.band, Pairs: len(row)}
-	all, edited := newTally(), newTally()
+	all := tally{groups: map[int]*groupTally{}}
 	for _, i := range row {
-		pair := &pairs[i]
-		d := distance(p, pair)
-		all.add(pair.Group, d)
-		if pair.Identical {
-			r.Identical++
-			continue
-		}
-		edited.add(pair.Group, d)
+		all.add(pairs[i].Group, distance(p, &pairs[i]))
 	}
 	r.Groups, r.Found = len(all.groups), all.found
 	r.PerPair, r.PerGroup = all.curves()
-	r.PerPairEdited, r.PerGroupEdited = edited.curves()
 	return r
 }
 
@@ -82,18 +73,6 @@ func byLabel(pairs []Pair, p *fingerprints) (b ByLabel) {
 	return b
 }
 
-// distances returns the distance of each pair, or -1 if a document has no fingerprint or verification refuses the pair.
-func distances(pairs []Pair, p *fingerprints) []int {
-	all := make([]int, len(pairs))
-	for i := range pairs {
-		all[i] = -1
-		if a, b := pairs[i].A, pairs[i].B; p.ok[a] && p.ok[b] && p.verified(a, b) {
-			all[i] = p.distance(a, b)
-		}
-	}
-	return all
-}
-
 // distance returns the distance of a pair. It is more than MaxK if a document has no fingerprint or verification refuses
 // the pair.
 func distance(p *fingerprints, pair *Pair) int {
@@ -103,7 +82,7 @@ func distance(p *fingerprints, pair *Pair) int {
 	return p.distance(pair.A, pair.B)
 }
 
-// A tally counts found pairs in total and by group.
+// A tally counts found pairs in total and by group. It has at least one pair.
 type tally struct {
 	pairs  int
 	found  Counts
@@ -114,8 +93,6 @@ type groupTally struct {
 	pairs int
 	found Counts
 }
-
-func newTally() *tally { return &tally{groups: map[int]*groupTally{}} }
 
 func (t *tally) add(group, distance int) {
 	g := t.groups[group]
@@ -134,10 +111,6 @@ func (t *tally) add(group, distance int) {
 // curves returns the recall a pair and the recall a group.
 func (t *tally) curves() (perPair, perGroup Curve) {
 	for k := range perPair {
-		if t.pairs == 0 {
-			perPair[k], perGroup[k] = math.NaN(), math.NaN()
-			continue
-		}
 		perPair[k] = float64(t.found[k]) / float64(t.pairs)
 		for _, g := range t.groups {
 			perGroup[k] += float64(g.found[k]) / float64(g.pairs)

@@ -94,10 +94,6 @@ func (r *Recall) addTo(t *textTable) {
 	if r.Groups < r.Pairs {
 		t.row("  mean of "+plural(r.Groups, "group"), percent(&r.PerGroup))
 	}
-	if r.Identical > 0 && r.Identical < r.Pairs {
-		t.row(fmt.Sprintf("  without %s identical, mean of groups", humanize.Comma(int64(r.Identical))),
-			percent(&r.PerGroupEdited))
-	}
 }
 
 func (b *ByLabel) addTo(t *textTable) {

@@ -73,14 +73,12 @@ func (r *reportCount) precision() (p Precision) {
 
 // figure returns precision and recall as in figure 1 of the paper: every distance has the same weight.
 func (r *reportCount) figure() (f Figure) {
-	near, known, judged := 0.0, 0.0, 0
+	near, known := 0.0, 0.0
 	for k := range f.Recall {
 		if r.all[k] > 0 {
-			share := (r.near[k] + r.wrong[k]) / r.all[k]
-			near, known = near+r.near[k]/r.all[k], known+share
-			judged += int(math.Round(share * float64(r.judged[k])))
+			near, known = near+r.near[k]/r.all[k], known+(r.near[k]+r.wrong[k])/r.all[k]
 		}
-		f.Precision[k], f.Recall[k], f.Judged[k] = ratio(near, known), near, judged
+		f.Precision[k], f.Recall[k] = ratio(near, known), near
 	}
 	for k := range f.Recall {
 		f.Recall[k] = ratio(f.Recall[k], near)

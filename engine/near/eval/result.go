@@ -44,26 +44,19 @@ type MethodResult struct {
 	Precision  Precision `json:"precision"`
 	Figure     Figure    `json:"by_jaccard"`
 	Candidates Counts    `json:"candidates"` // pairs of documents within k, before verification
-
-	// Distances has the distance of each labelled pair, or -1 if verification refuses it or a document has no
-	// fingerprint.
-	Distances []int `json:"-"`
 }
 
 // Recall is the recall of one kind of labelled pairs.
 type Recall struct {
-	Lang      string `json:"lang,omitempty"`
-	Kind      string `json:"label"`
-	Band      string `json:"band,omitempty"` // empty: all bands
-	Pairs     int    `json:"pairs"`
-	Groups    int    `json:"groups"`
-	Identical int    `json:"identical"` // pairs with identical texts
+	Lang   string `json:"lang,omitempty"`
+	Kind   string `json:"label"`
+	Band   string `json:"band,omitempty"` // empty: all bands
+	Pairs  int    `json:"pairs"`
+	Groups int    `json:"groups"`
 
-	PerPair        Curve  `json:"per_pair"`
-	PerGroup       Curve  `json:"per_group"`
-	PerPairEdited  Curve  `json:"per_pair_without_identical"`
-	PerGroupEdited Curve  `json:"per_group_without_identical"`
-	Found          Counts `json:"found"` // pairs
+	PerPair  Curve  `json:"per_pair"`
+	PerGroup Curve  `json:"per_group"`
+	Found    Counts `json:"found"` // pairs
 }
 
 // ByLabel has the [LabelCounts] of the pairs within each k.
@@ -85,7 +78,6 @@ type Precision struct {
 
 // Figure is precision and recall by measured Jaccard, with equal weights of the distances. See the package comment.
 type Figure struct {
-	Precision Curve  `json:"precision"`
-	Recall    Curve  `json:"recall"`
-	Judged    Counts `json:"judged"` // pairs within k whose Jaccard was measured, without unknown ones
+	Precision Curve `json:"precision"`
+	Recall    Curve `json:"recall"`
 }

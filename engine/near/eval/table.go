@@ -9,16 +9,13 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// columnDistances are the distances with a column in a table.
-var columnDistances = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-
 // A textTable has rows of equal length: a name and cells.
 type textTable [][]string
 
 // row adds a row with a cell for each distance.
 func (t *textTable) row(name string, cell func(k int) string) {
 	cells := []string{name}
-	for _, k := range columnDistances {
+	for k := range MaxK + 1 {
 		cells = append(cells, cell(k))
 	}
 	*t = append(*t, cells)
