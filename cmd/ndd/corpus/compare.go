@@ -24,7 +24,6 @@ import (
 
 type compareFlags struct {
 	docs     cli.DocumentFlags
-	in       []string
 	k        int
 	passages int
 }
@@ -38,14 +37,12 @@ func newCompare(g *cli.Files) *cobra.Command {
 one of them has.
 
 A and B are files with one document each; or FILE:ROW, a line or record of a file, from 1,
-as the tables of 'ndd dedup' name them; or with --in IDs of documents in those files. One
-of them may be - for standard input. Shingles are 3 words, or 5 characters in scripts
-without spaces, where a Latin word counts as its characters do. The Jaccard similarity is
-also given as sketches of 64 bytes estimate it.`,
-		Annotations: cli.HelpOf("Guide: ndd help corpus. Terms: ndd help concepts", "Documents: in=PATH k=N passages=N"),
+as the tables of 'ndd dedup' name them. One of them may be - for standard input. Shingles
+are 3 words, or 5 characters in scripts without spaces, where a Latin word counts as its
+characters do. The Jaccard similarity is also given as sketches of 64 bytes estimate it.`,
+		Annotations: cli.HelpOf("Guide: ndd help corpus. Terms: ndd help concepts", "Documents: k=N passages=N"),
 		Example: `  ndd compare old.html new.html
-  ndd compare crawl.jsonl.zst:17 crawl.jsonl.zst:4711
-  ndd compare --in crawl.jsonl.zst https://example.org/a https://example.org/b`,
+  ndd compare crawl.jsonl.zst:17 crawl.jsonl.zst:4711`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return cli.Usagef("%s where two documents are needed", cli.Number(len(args), "argument"))
@@ -58,8 +55,6 @@ also given as sketches of 64 bytes estimate it.`,
 	}
 	f.docs.Register(cmd)
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.in, "in", nil,
-		"files and folders with the documents; repeatable")
 	fl.IntVarP(&f.k, "k", "k", cli.DefaultK, "maximum distance of near-duplicates")
 	fl.IntVar(&f.passages, "passages", 10, "number of passages to show of each document")
 	return cmd
@@ -71,16 +66,18 @@ func compareTwo(ctx context.Context, g *cli.Files, a, b string, f *compareFlags)
 		return cli.Usagef("-k %d: must be 0 to 64", f.k)
 	case f.passages < 0:
 		return cli.Usagef("--passages %d: must not be negative", f.passages)
-	case a == input.Stdin && b == input.Stdin && len(f.in) == 0:
+	case a == input.Stdin && b == input.Stdin:
 		return cli.Usagef("- and -: standard input can be only one of the documents")
 	}
 	config, err := f.docs.Config(g, nil)
 	if err != nil {
 		return err
 	}
-	texts, err := twoDocuments(ctx, g, a, b, f.in, config.Document)
-	if err != nil {
-		return err
+	var texts [2]format.Document
+	for i, name := range []string{a, b} {
+		if texts[i], err = namedDocument(ctx, g, name, config.Document); err != nil {
+			return err
+		}
 	}
 	c, err := shingle.Compare(texts[0].Text, texts[1].Text, config.Recipe)
 	if err != nil {
@@ -89,46 +86,6 @@ func compareTwo(ctx context.Context, g *cli.Files, a, b string, f *compareFlags)
 	r := &comparison{Comparison: c, flags: f, docs: texts}
 	r.text(g.Stdout)
 	return nil
-}
-
-// twoDocuments reads the documents to compare.
-func twoDocuments(ctx context.Context, g *cli.Files, a, b string, in []string,
-	o format.Options) (docs [2]format.Document, err error) {
-	if len(in) == 0 {
-		for i, path := range []string{a, b} {
-			if docs[i], err = namedDocument(ctx, g, path, o); err != nil {
-				return docs, err
-			}
-		}
-		return docs, nil
-	}
-	found := [2]bool{}
-	for doc, err := range format.Read(ctx, in, o, g.Stdin) {
-		if skip, ok := errors.AsType[*input.Skip](err); ok && !o.Strict {
-			g.Log.Warn("skipped " + skip.Error())
-			continue
-		}
-		if err != nil {
-			return docs, err
-		}
-		for i, id := range []string{a, b} {
-			if doc.ID != id {
-				continue
-			}
-			if found[i] {
-				return docs, fmt.Errorf("%s has the ID %s, and so has %s: name one of the files, or with --id "+
-					"a field whose values differ", input.Place(docs[i].Source, docs[i].Line),
-					result.Escape(id), input.Place(doc.Source, doc.Line))
-			}
-			docs[i], found[i] = doc, true
-		}
-	}
-	for i, id := range []string{a, b} {
-		if !found[i] {
-			return docs, fmt.Errorf("no document in %s has the ID %q", strings.Join(in, " "), id)
-		}
-	}
-	return docs, nil
 }
 
 // namedDocument reads the document that a name selects: a file with one document, or FILE:ROW.
@@ -143,8 +100,8 @@ func namedDocument(ctx context.Context, g *cli.Files, name string, o format.Opti
 		case err != nil || hasRow:
 			return doc, err
 		case len(docs) == 1:
-			return doc, fmt.Errorf("%s: holds more than one document; --in %s and two IDs compare two of them", file,
-				file)
+			return doc, fmt.Errorf("%s: holds more than one document: name one of them by its row, such as %s:%d", file, file,
+				max(docs[0].Line, 1))
 		}
 		docs = append(docs, doc)
 	}
