@@ -52,7 +52,7 @@ func (j *job) write(ctx context.Context, to *outputs, c *dedup.Corpus, r *dedup.
 	switch {
 	case to.tables != nil:
 		var sameID int
-		sameID, err = writeTables(ctx, to.tables, j.flags.format.Format, c, r, j.g.Threads)
+		sameID, err = writeTables(to.tables, j.flags.format.Format, c, r)
 		cli.LogCount(j.g.Log.Warn, sameID, "dropped document", " with the ID of the document that is kept: "+
 			"the columns file and row tell them apart, not the ID")
 	case j.g.Given["format"]:

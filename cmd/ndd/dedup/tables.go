@@ -2,16 +2,12 @@ package dedup
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
-	"context"
-	"iter"
 	"sync"
 
 	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/engine/corpus/rewrite/droplist"
 	"example.org/ndd/engine/near/dedup"
-	"example.org/ndd/engine/parallel"
 	"example.org/ndd/engine/result"
 	"example.org/ndd/engine/storage/store"
 )
@@ -34,15 +30,13 @@ func tableFile(table string, f result.Format) string {
 
 // writeTables writes the tables of the result. It returns the number of dropped documents that have the ID of the kept
 // document.
-func writeTables(ctx context.Context, dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result,
-	threads int) (sameID int, err error) {
+func writeTables(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result) (sameID int, err error) {
 	t := &clusterTables{c: c, r: r}
-	kept := func(w *result.TableWriter) error { return writeKept(w, r.Kept()) }
 	tables := []struct {
 		name    string
 		columns []result.Column
 		fill    func(*result.TableWriter) error
-	}{{"clusters", clusterColumns, t.clusters}, {"dropped", droppedColumns, t.dropped}, {"kept", keptColumns, kept},
+	}{{"clusters", clusterColumns, t.clusters}, {"dropped", droppedColumns, t.dropped}, {"kept", keptColumns, t.kept},
 		{"sources", sourceColumns, t.sources}}
 	errs := make([]error, len(tables))
 	var group sync.WaitGroup
@@ -51,9 +45,6 @@ func writeTables(ctx context.Context, dir cli.Folder, f result.Format, c *dedup.
 			defer store.CatchFault(&errs[i])() // temporary files are mapped
 			errs[i] = dir.Write(tableFile(table.name, f), func(w *bufio.Writer) error {
 				out := result.NewTableWriter(w, f, table.columns...)
-				if table.name == "kept" && f.IsText() { // the longest table, which several goroutines format
-					return cmp.Or(out.Close(), formatKept(ctx, w, f, r, threads))
-				}
 				return cmp.Or(table.fill(out), out.Close())
 			})
 		})
@@ -163,8 +154,8 @@ func (t *clusterTables) sources(w *result.TableWriter) error {
 	return nil
 }
 
-func writeKept(w *result.TableWriter, documents iter.Seq[dedup.Kept]) error {
-	for d := range documents {
+func (t *clusterTables) kept(w *result.TableWriter) error {
+	for d := range t.r.Kept() {
 		if w.Text(d.ID); d.Short {
 			w.Text("too short for a fingerprint")
 		} else {
@@ -175,39 +166,4 @@ func writeKept(w *result.TableWriter, documents iter.Seq[dedup.Kept]) error {
 		}
 	}
 	return nil
-}
-
-// formatRows is the number of rows that a goroutine formats at a time, some 500 KB.
-const formatRows = 1 << 14
-
-// formatKept writes the rows of the documents that are kept, below the header. Several goroutines format them.
-func formatKept(ctx context.Context, w *bufio.Writer, f result.Format, r *dedup.Result, threads int) error {
-	type part struct {
-		documents iter.Seq[dedup.Kept]
-		text      bytes.Buffer
-	}
-	produce := func(_ context.Context, yield func(*part) bool) (err error) {
-		defer store.CatchFault(&err)()
-		for documents := range r.KeptParts(formatRows) {
-			if !yield(&part{documents: documents}) {
-				break
-			}
-		}
-		return nil
-	}
-	work := func(_ context.Context, parts iter.Seq[*part]) (err error) {
-		defer store.CatchFault(&err)()
-		for p := range parts {
-			table := result.NewTableWriter(&p.text, f, keptColumns...)
-			table.WithoutHeader()
-			if err := writeKept(table, p.documents); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return parallel.Ordered(ctx, parallel.Options{Workers: threads}, produce, work, func(p *part) error {
-		_, err := w.Write(p.text.Bytes())
-		return err
-	})
 }

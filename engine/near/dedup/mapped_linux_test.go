@@ -20,7 +20,7 @@ func TestRecordsMapped(t *testing.T) {
 	}
 	must.Do(t, c.end())
 	before, maximum := bytesOfFiles(t), 0
-	for row := range c.records.iterate(0, n) {
+	for row := range c.records.iterate(n) {
 		if row%1000 == 0 {
 			maximum = max(maximum, bytesOfFiles(t)-before)
 		}

@@ -105,17 +105,11 @@ func (f *records) record(row Row) (r record) {
 	return r
 }
 
-// iterate yields the records of the rows from row up to, but not including, last, each with its row.
-func (f *records) iterate(row, last Row) iter.Seq2[Row, record] {
+// iterate yields the records of the first n rows, each with its row.
+func (f *records) iterate(n Row) iter.Seq2[Row, record] {
 	return func(yield func(Row, record) bool) {
-		row, offset, end := row, 0, len(f.text.All)
-		if row > 0 {
-			offset = int(f.anyAt[row])
-		}
-		if last < Row(len(f.anyAt)) {
-			end = int(f.anyAt[last])
-		}
-		for offset < end {
+		offset := 0
+		for row := range min(n, Row(len(f.anyAt))) {
 			r, next := readRecord(f.text.All, offset)
 			if !yield(row, r) {
 				return
@@ -124,7 +118,6 @@ func (f *records) iterate(row, last Row) iter.Seq2[Row, record] {
 				f.text.DontNeed()
 			}
 			offset = next
-			row++
 		}
 	}
 }

@@ -121,22 +121,7 @@ func (r *Result) drops(yield func(Drop) bool) {
 
 // Kept returns the documents that are kept, in the order of the inputs.
 func (r *Result) Kept() iter.Seq[Kept] {
-	return func(yield func(Kept) bool) { r.corpus.kept(0, Row(r.corpus.Len()), r.droppedRows(), yield) }
-}
-
-// KeptParts returns the documents of [Result.Kept] in parts of up to a number of rows. Several goroutines may
-// range over different parts.
-func (r *Result) KeptParts(rows int) iter.Seq[iter.Seq[Kept]] {
-	return func(yield func(iter.Seq[Kept]) bool) {
-		dropped, n := r.droppedRows(), Row(r.corpus.Len())
-		for first := Row(0); ; first += Row(rows) {
-			last := min(first+Row(rows), n)
-			part := func(yield func(Kept) bool) { r.corpus.kept(first, last, dropped, yield) }
-			if !yield(part) || last == n {
-				return
-			}
-		}
-	}
+	return func(yield func(Kept) bool) { r.corpus.kept(Row(r.corpus.Len()), r.droppedRows(), yield) }
 }
 
 // DroppedInOrder yields the ID and the place of each document that a result drops, in the order of the inputs.
@@ -146,7 +131,7 @@ func DroppedInOrder(r *Result) iter.Seq2[string, Place] {
 		for i := range kept {
 			kept[i] = ^kept[i]
 		}
-		r.corpus.kept(0, Row(min(64*len(kept), r.corpus.Len())), kept, func(d Kept) bool { return yield(d.ID, d.Place) })
+		r.corpus.kept(Row(min(64*len(kept), r.corpus.Len())), kept, func(d Kept) bool { return yield(d.ID, d.Place) })
 	}
 }
 

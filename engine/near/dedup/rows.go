@@ -92,10 +92,10 @@ func (r *rows) Place(row Row) Place {
 // documents.
 func (r *rows) NumShort() int { return r.shorts }
 
-// kept yields the documents from row first up to, but not including, last that are not in omitted.
-func (r *rows) kept(first, last Row, omitted rowset.Set, yield func(Kept) bool) {
+// kept yields the first documents, up to a number of rows, that are not in omitted.
+func (r *rows) kept(n Row, omitted rowset.Set, yield func(Kept) bool) {
 	if r.raw.fingerprints.Len() > 0 { // the rows are the IDs
-		for row := first; row < last; row++ {
+		for row := range n {
 			if !omitted.Has(int(row)) && !yield(Kept{r.ID(row), r.Place(row), false}) {
 				return
 			}
@@ -103,7 +103,7 @@ func (r *rows) kept(first, last Row, omitted rowset.Set, yield func(Kept) bool) 
 		return
 	}
 	file := ""
-	for row, rec := range r.records.iterate(first, last) {
+	for row, rec := range r.records.iterate(n) {
 		if omitted.Has(int(row)) {
 			continue
 		}
