@@ -65,9 +65,7 @@ func check(ctx context.Context, g *cli.Files, path string) (sound string, err er
 	switch {
 	case err != nil:
 		return "", err
-	case wal.IsLog(path) && !g.Raw:
-		return checkLog(path)
-	case !ok, g.Raw, kind == store.KindFingerprints:
+	case !ok, g.Raw, kind == store.KindFingerprints, kind == store.KindLog: // a log is refused
 		return checkFingerprints(ctx, g, path)
 	}
 	return checkPart(ctx, g, path, kind)
@@ -108,14 +106,6 @@ func logText(r wal.Report) (text string) {
 			"file was cut: the next writer removes them", r.TornBytes, r.TornFile)
 	}
 	return text
-}
-
-func checkLog(path string) (string, error) {
-	r, err := wal.CheckFile(path, nil)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("sound: write-ahead log, %s", humanize.IBytes(uint64(r.Bytes+r.TornBytes))) + logText(r.Report), nil
 }
 
 func checkFingerprints(ctx context.Context, g *cli.Files, path string) (sound string, err error) {

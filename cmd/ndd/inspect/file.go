@@ -18,7 +18,6 @@ import (
 	"example.org/ndd/engine/index/segment"
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/storage/store"
-	"example.org/ndd/engine/storage/wal"
 )
 
 // A file is a report on one file. Bits are bits per distinct fingerprint, or per document in a file of documents.
@@ -34,7 +33,6 @@ type file struct {
 	Metadata      map[string]any `json:"metadata,omitempty"` // sections that are JSON
 	Documents     uint64         `json:"documents,omitempty"`
 	segmentInfo
-	Words []string `json:"words,omitempty"` // description of a log
 
 	method      string // method of a signature file
 	sketchBytes uint64
@@ -80,31 +78,10 @@ func describe(ctx context.Context, g *cli.Files, path string, count func([]uint6
 	switch {
 	case err != nil:
 		return nil, err
-	case wal.IsLog(path) && !g.Raw:
-		return f, f.describeLog()
-	case !ok, g.Raw, kind == store.KindFingerprints:
+	case !ok, g.Raw, kind == store.KindFingerprints, kind == store.KindLog: // a log is refused
 		return f, f.describeFingerprints(ctx, g, count)
 	}
 	return f, f.describePart(ctx, g, kind, count)
-}
-
-func (f *file) describeLog() error {
-	r, err := wal.CheckFile(f.Path, nil)
-	if err != nil {
-		return err
-	}
-	f.Kind, f.FormatVersion, f.Bytes, f.Identity = "write-ahead log", wal.Version, uint64(r.Bytes+r.TornBytes),
-		fmt.Sprintf("%x", r.Identity)
-	end := "not closed"
-	if r.Clean {
-		end = "closed"
-	}
-	if r.TornBytes > 0 {
-		end = fmt.Sprintf("its last %d bytes are an incomplete record: a crash interrupted it, or the file was cut", r.TornBytes)
-	}
-	f.Words = []string{fmt.Sprintf("file %d of log %x", r.Number, r.Log),
-		fmt.Sprintf("records: %s, from record %d on; %s", humanize.Comma(int64(r.Records)), r.First, end)}
-	return nil
 }
 
 func (f *file) describeFingerprints(ctx context.Context, g *cli.Files, count func([]uint64)) error {
@@ -227,9 +204,6 @@ func (f *file) text(w io.Writer, design string) error {
 		fmt.Fprintf(w, ", a small segment with tables of its own, %s", f.Design)
 	}
 	fmt.Fprintf(w, "\nidentity: %s, generation %d\n", f.Identity, f.Generation)
-	for _, line := range f.Words {
-		fmt.Fprintln(w, line)
-	}
 	// Write the sections.
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(p part) {

@@ -215,7 +215,8 @@ func (x *info) index(ctx context.Context, g *cli.Files) error {
 	defer open.Close()
 	// Take the figures of the open index.
 	stats := open.Stats()
-	x.Kind, x.Segments = "index", stats.Segments
+	log := live.Unwrap(open).Recovery.Log
+	x.Kind, x.Segments, x.Bytes = "index", stats.Segments, uint64(log.Bytes+log.TornBytes)
 	x.Deleted, x.Expired, x.Unflushed = stats.Deleted, stats.Expired, stats.Unflushed
 	x.K, x.Design, x.Layout = open.Design().K, open.Design().Name, string(live.Unwrap(open).Config().Table.Layout)
 	// Find the segments without sketches.
@@ -229,11 +230,7 @@ func (x *info) index(ctx context.Context, g *cli.Files) error {
 		}
 	}
 	// Describe each file.
-	paths, err := m.Paths(x.Path)
-	if err != nil {
-		return err
-	}
-	for _, path := range paths {
+	for _, path := range m.Paths(x.Path) {
 		if err := x.add(ctx, g, path); err != nil {
 			return err
 		}

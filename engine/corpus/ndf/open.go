@@ -49,7 +49,7 @@ func Open(path string, o OpenOptions) (*File, error) {
 		return nil, err
 	case !ours && filepath.Ext(path) != ".ndf":
 		return openData(path, false)
-	case kind == store.KindSegment || kind == store.KindManifest:
+	case kind == store.KindSegment || kind == store.KindManifest || kind == store.KindLog:
 		return nil, fmt.Errorf("%s: a part of an index (%s) where a fingerprint file is needed", path, kind)
 	}
 	file, err := store.Open(path, store.KindFingerprints)

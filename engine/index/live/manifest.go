@@ -17,7 +17,6 @@ import (
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/storage/disk"
 	"example.org/ndd/engine/storage/store"
-	"example.org/ndd/engine/storage/wal"
 	"example.org/ndd/permute"
 )
 
@@ -154,17 +153,13 @@ func (m *Manifest) bytes() (sum uint64) {
 	return sum
 }
 
-// Paths returns the paths of all files of the index in folder dir: the manifest, the files of segments, and the log.
-func (m *Manifest) Paths(dir string) ([]string, error) {
+// Paths returns the paths of the manifest and the files of segments of the index in folder dir.
+func (m *Manifest) Paths(dir string) []string {
 	paths := []string{filepath.Join(dir, manifestName)}
 	for f := range m.files {
 		paths = append(paths, filepath.Join(dir, f.File))
 	}
-	if m.Live == nil {
-		return paths, nil
-	}
-	logs, err := wal.Paths(nil, dir, wal.Mark{File: m.Live.FirstLog})
-	return append(paths, logs...), err
+	return paths
 }
 
 // writeManifest replaces the manifest in folder dir. After an error either of the two may be in place.

@@ -134,7 +134,10 @@ func Sniff(path string) (kind Kind, ok bool, err error) {
 	}
 	defer f.Close()
 	var b [16]byte
-	if n, _ := f.Read(b[:]); n < len(b) || !HasMagic(b[:]) {
+	switch n, _ := f.Read(b[:]); {
+	case bytes.HasPrefix(b[:], LogMagic[:]):
+		return KindLog, true, nil
+	case n < len(b) || !HasMagic(b[:]):
 		return 0, false, nil
 	}
 	return Kind(binary.LittleEndian.Uint32(b[12:])), true, nil

@@ -26,6 +26,9 @@ const (
 var (
 	headMagic = [8]byte{'n', 'd', 'd', 'h', 'e', 'a', 'd', '\n'}
 	tailMagic = [8]byte{'n', 'd', 'd', 't', 'a', 'i', 'l', '\n'}
+
+	// LogMagic is the beginning of a file of package wal.
+	LogMagic = [8]byte{'n', 'd', 'd', 'l', 'o', 'g', '\r', '\n'}
 )
 
 // A Kind is the type of a file. Readers refuse files of other kinds.
@@ -41,11 +44,12 @@ const (
 	KindSketches     Kind = 6 // file of a segment: its documents' sketches
 	KindWork         Kind = 7 // results for input files, to resume a run
 	KindShare        Kind = 8 // results for a share of the input files, to join the shares
+	KindLog          Kind = 9 // file of a log (package wal), which has another layout
 )
 
 var kindNames = map[Kind]string{KindFingerprints: "fingerprint file", KindSegment: "index segment",
 	KindManifest: "index manifest", KindDocuments: "index documents", KindSignatures: "signature file", KindSketches: "sketches of documents",
-	KindWork: "work file", KindShare: "share file"}
+	KindWork: "work file", KindShare: "share file", KindLog: "write-ahead log"}
 
 func (k Kind) String() string {
 	if name, ok := kindNames[k]; ok {

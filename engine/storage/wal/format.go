@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/minio/highwayhash"
+
+	"example.org/ndd/engine/storage/store"
 )
 
 // Sizes of the format, in bytes.
@@ -17,8 +19,6 @@ const (
 	// Version is the version of the format that this package writes.
 	Version = 1
 )
-
-var magic = [8]byte{'n', 'd', 'd', 'l', 'o', 'g', '\r', '\n'}
 
 const (
 	damaged  = "damaged since it was written; restore it from a backup"
@@ -36,7 +36,7 @@ type header struct {
 
 func (h *header) append(dst []byte) []byte {
 	begin := len(dst)
-	dst = append(dst, magic[:]...)
+	dst = append(dst, store.LogMagic[:]...)
 	dst = binary.LittleEndian.AppendUint32(dst, Version)
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
 	dst = append(dst, h.log[:]...)
@@ -51,7 +51,7 @@ func (h *header) parse(b []byte) (reason string) {
 	if len(b) < headerBytes {
 		return fmt.Sprintf("the file ends after %d bytes: %s", len(b), restore)
 	}
-	if [8]byte(b[:8]) != magic {
+	if [8]byte(b[:8]) != store.LogMagic {
 		return "not a write-ahead log (no magic)"
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != Version {

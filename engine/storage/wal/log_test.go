@@ -143,7 +143,7 @@ func TestLog(t *testing.T) {
 	if want := []string{"1:a", "2:b", "3:", "4:large", "5:c", "6:large", "7:d", "8:e"}; !slices.Equal(had, want) {
 		t.Errorf("%v, want %v", had, want)
 	}
-	if !r.Clean || r.Files != 3 || r.Records != 8 || r.Last != 8 || r.TornFile != "" {
+	if r.Files != 3 || r.Records != 8 || r.Last != 8 || r.TornFile != "" {
 		t.Errorf("%+v", r)
 	}
 	must.Do(t, l.Remove(Mark{3, 7}))
@@ -180,40 +180,6 @@ func TestLog(t *testing.T) {
 		t.Errorf("%v, %+v, %s", had, r, faults.FileNames(t, dir))
 	}
 	closed(t, l)
-}
-
-// TestCheckFile reads files of a log by themselves.
-func TestCheckFile(t *testing.T) {
-	dir := t.TempDir()
-	l, _, _ := open(t, nil, dir, Options{ID: [16]byte{7}})
-	put(t, l, "a", "b")
-	rotate(t, l)
-	put(t, l, "c")
-	closed(t, l)
-	replay, records := collect()
-	f, err := CheckFile(path(dir, 2), replay)
-	if err != nil || f.Log != [16]byte{7} || f.Number != 2 || f.First != 3 || f.Records != 1 || !f.Clean ||
-		!slices.Equal(*records, []string{"3:c"}) {
-		t.Errorf("%+v, %v, %v", f, *records, err)
-	}
-	if f, err := CheckFile(path(dir, 1), nil); err != nil || f.Records != 2 || f.Clean {
-		t.Errorf("%+v, %v", f, err)
-	}
-	if paths, err := Paths(nil, dir, Mark{File: 2}); err != nil || !slices.Equal(paths, []string{path(dir, 2)}) {
-		t.Errorf("%v, %v", paths, err)
-	}
-	must.Do(t, overwrite(path(dir, 2), 100, 0xff))
-	if _, err := CheckFile(path(dir, 2), nil); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("damaged: %v", err)
-	}
-	other := filepath.Join(dir, "other")
-	must.Do(t, os.WriteFile(other, make([]byte, 100), 0o600))
-	if !IsLog(path(dir, 1)) || IsLog(other) || IsLog(dir) || IsLog(filepath.Join(dir, "none")) {
-		t.Error("IsLog is wrong")
-	}
-	if _, err := CheckFile(other, nil); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("no log: %v", err)
-	}
 }
 
 // TestRefused opens files that are no log of this owner.

@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,7 +21,6 @@ type Report struct {
 	Records   uint64
 	Bytes     int64    // size of all files without the torn end
 	Last      Position // position of the last record, or Options.Start.Last if there is none
-	Clean     bool     // the log was closed; false if there is no file
 	TornFile  string   // the last file, if a crash left its end incomplete
 	TornBytes int64    // bytes of that incomplete end
 }
@@ -129,7 +126,6 @@ func (s *logState) file(path string, data []byte, last bool, replay func(Positio
 	s.end = end
 	s.Records += uint64(r.next - r.head.first)
 	s.Last = r.next - 1
-	s.Clean = r.ended
 	s.next++
 	if tornBytes := int64(len(data)) - end; tornBytes > 0 {
 		s.tornFile, s.keep, s.TornFile, s.TornBytes = path, end, path, tornBytes
@@ -246,51 +242,4 @@ func (r *reader) damage(offset int64, last bool) error {
 		}
 	}
 	return nil
-}
-
-// A File describes one file of a log.
-type File struct {
-	Report
-	Log      [16]byte // ID of the owner
-	Identity [16]byte // random identity of this file
-	Number   uint64
-	First    Position // position of its first record
-}
-
-// IsLog reports whether the file at path begins like a file of a log. It is false for unreadable
-// files.
-func IsLog(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false // opening a pipe may wait for its writer
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var begin [len(magic)]byte
-	_, err = io.ReadFull(f, begin[:])
-	return err == nil && begin == magic
-}
-
-// CheckFile reads one file of any log, as if it were the last file. It calls replay, unless nil, with its records.
-// The error wraps [store.ErrCorrupt] if the file is damaged.
-func CheckFile(path string, replay func(position Position, record []byte) error) (f File, err error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return f, err
-	}
-	r := reader{path: path, data: data}
-	if reason := r.head.parse(data); reason != "" {
-		return f, r.corrupt("header", 0, reason)
-	}
-	if replay == nil {
-		replay = func(Position, []byte) error { return nil }
-	}
-	h := &r.head
-	f.Log, f.Identity, f.Number, f.First = h.log, h.file, h.number, h.first
-	s := logState{next: h.number, options: Options{ID: h.log}, Report: Report{Last: h.first - 1}}
-	err = s.file(path, data, true, replay)
-	f.Report = s.Report
-	return f, err
 }
