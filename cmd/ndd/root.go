@@ -93,7 +93,7 @@ func commandHint(err error) string {
 	case errors.Is(err, engine.ErrNoIndex) && !errors.Is(err, os.ErrNotExist):
 		return ": 'ndd fingerprint -o pages.ndf DOCUMENTS' and 'ndd build -o INDEX pages.ndf' make an index, which is a folder"
 	case errors.Is(err, engine.ErrNoRecipe):
-		return "; 'ndd build --recipe NAME' with the same files makes one that has"
+		return "; build it again with 'ndd build --recipe NAME'"
 	case errors.Is(err, engine.ErrDense):
 		return ", or 'ndd batch --scan'"
 	}

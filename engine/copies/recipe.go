@@ -112,7 +112,7 @@ func digest(antecedents, stops []uint64) string {
 }
 
 // ErrMixed reports documents that cannot be compared, because their signatures have different recipes.
-var ErrMixed = errors.New("signatures do not belong together")
+var ErrMixed = errors.New("signatures cannot be compared")
 
 // Compatible returns nil if two recipes are the same. Else it returns an error that names all differences and wraps
 // [ErrMixed].

@@ -74,7 +74,7 @@ func (t *task) bad(n int64, where string, why error) error {
 		t.Warn(fmt.Sprintf("skipped a bad record, %s: %v", where, why))
 	}
 	if all > t.MaxBad {
-		return fmt.Errorf("%w: %d, and at most %d are skipped; the last is %s: %w", ErrBad, all, t.MaxBad, where, why)
+		return fmt.Errorf("%w: %d, and at most %d are skipped; one is %s: %w", ErrBad, all, t.MaxBad, where, why)
 	}
 	return nil
 }

@@ -115,7 +115,8 @@ func (t *task) countReport(r *ingest.Report) error {
 		}
 	}
 	if unlisted := lost - len(r.Skipped.Examples); unlisted > 0 {
-		return t.bad(int64(unlisted), "and others", r.Skipped.Examples[len(r.Skipped.Examples)-1])
+		last := r.Skipped.Examples[len(r.Skipped.Examples)-1]
+		return t.bad(int64(unlisted), fmt.Sprintf("document %d of the part", last.Line), last)
 	}
 	return nil
 }

@@ -242,10 +242,10 @@ func (f *evalFlags) findPairs(g *cli.Files, c *eval.Corpus, labels []eval.Label)
 	pairs, missing := c.Pairs(labels)
 	if len(missing) > 0 {
 		l := missing[0]
-		problem := fmt.Sprintf("%s: of %s the inputs lack a document, such as that of row %d (%s, %s)",
+		problem := fmt.Sprintf("%s: the inputs lack a document of %s, such as row %d (%s, %s)",
 			f.pairs, cli.Number(len(missing), "labelled pair"), l.Row, l.A, l.B)
 		if len(pairs) == 0 {
-			return nil, nil, fmt.Errorf("%s, and no pair is left: --id names the field that the IDs are in", problem)
+			return nil, nil, fmt.Errorf("%s, so no pair is left: --id names the field with the IDs", problem)
 		}
 		g.Log.Warn(problem)
 		partly = cli.ErrPartly

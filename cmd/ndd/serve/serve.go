@@ -326,7 +326,7 @@ func (s *serveRun) base(ctx context.Context, l *server.LoadProgress) (*engine.In
 	}
 	index.LogSpread(s.g, x)
 	if !s.memoryOnly {
-		s.g.Log.Info(fmt.Sprintf("%s: inserts are kept there, with --sync %s; %v", s.dir, s.cmd.Flag("sync").Value, live.Unwrap(x).Recovery))
+		s.g.Log.Info(fmt.Sprintf("%s: changes are written to disk, with --sync %s; %v", s.dir, s.cmd.Flag("sync").Value, live.Unwrap(x).Recovery))
 	}
 	return x, nil
 }

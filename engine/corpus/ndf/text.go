@@ -119,7 +119,7 @@ func checkArray(path string, start []byte) error {
 		return nil
 	}
 	return &store.CorruptError{File: path, Section: "raw fingerprints", Block: -1,
-		Reason: "this is " + format + ", not an array of uint64" + hint + "; --raw reads it as one all the same"}
+		Reason: "this is " + format + ", not an array of uint64" + hint + "; --raw reads it anyway"}
 }
 
 // checkLength returns an error if the length of an array is not a multiple of 8 bytes.
@@ -129,7 +129,7 @@ func checkLength(path string, n int) error {
 	}
 	return &store.CorruptError{File: path, Section: "raw fingerprints", Block: -1, Offset: int64(n / 8 * 8),
 		Reason: fmt.Sprintf("%d bytes are no multiple of 8: not an array of uint64, or cut short by %d of 8 bytes; --raw "+
-			"reads the %d before them", n, 8-n%8, n/8)}
+			"reads the first %d fingerprints", n, 8-n%8, n/8)}
 }
 
 // isText reports whether data begins with text. Among arrays of 2 random numbers, one in 10^6 looks like text. Among

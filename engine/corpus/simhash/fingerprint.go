@@ -13,7 +13,7 @@ import (
 type Fingerprint uint64
 
 // ErrMixed is wrapped by the errors of [Compatible].
-var ErrMixed = errors.New("fingerprints do not belong together")
+var ErrMixed = errors.New("fingerprints cannot be compared")
 
 // String returns the 16 lower-case hexadecimal digits, most significant first.
 func (f Fingerprint) String() string {
