@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -16,12 +15,10 @@ import (
 
 	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/cmd/ndd/server"
-	"example.org/ndd/cmd/ndd/server/access"
 )
 
 func newHealth(g *cli.Globals) *cobra.Command {
 	var timeout time.Duration
-	var ca string
 	cmd := &cobra.Command{
 		Use:   "health [flags] [URL]",
 		Short: "Say whether a server is ready",
@@ -30,8 +27,8 @@ images without curl. The exit status is 0 if it does, and 1 if it loads, drains,
 damaged or cannot be reached. If the URL has no path, /readyz is asked.`,
 		Example: `  ndd health
   ndd health http://127.0.0.1:7745
-  ndd health https://ndd.example:7744/livez --tls-ca ca.pem`,
-		Annotations: cli.HelpOf("Guide: ndd help operations", "Request: timeout=TIME tls-ca=FILE"),
+  SSL_CERT_FILE=ca.pem ndd health https://ndd.example:7744/livez`,
+		Annotations: cli.HelpOf("Guide: ndd help operations", "Request: timeout=TIME"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return cli.Usagef("one URL is needed, not %d", len(args))
@@ -43,17 +40,15 @@ damaged or cannot be reached. If the URL has no path, /readyz is asked.`,
 			if len(args) > 0 {
 				target = args[0]
 			}
-			return askHealth(cmd.Context(), g.Stdout, target, timeout, ca)
+			return askHealth(cmd.Context(), g.Stdout, target, timeout)
 		},
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "time to wait for the answer")
-	cmd.Flags().StringVar(&ca, "tls-ca", "", "authorities of the server's certificate (PEM)")
 	return cmd
 }
 
-// askHealth prints the answer of a server, whose certificate must be of the authorities in a file unless ca is "". The
-// error is about a server that is not ready.
-func askHealth(ctx context.Context, out io.Writer, target string, timeout time.Duration, ca string) error {
+// askHealth prints the answer of a server. The error is about a server that is not ready.
+func askHealth(ctx context.Context, out io.Writer, target string, timeout time.Duration) error {
 	// Check the URL. Its default path is /readyz.
 	u, err := url.Parse(target)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -62,15 +57,7 @@ func askHealth(ctx context.Context, out io.Writer, target string, timeout time.D
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = "/readyz"
 	}
-	// Make a client that trusts the given authorities.
 	client := http.Client{Timeout: timeout}
-	if ca != "" {
-		roots, err := access.Authorities(ca)
-		if err != nil {
-			return err
-		}
-		client.Transport = &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}}
-	}
 	defer client.CloseIdleConnections()
 	// Ask the server.
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -78,8 +65,8 @@ func askHealth(ctx context.Context, out io.Writer, target string, timeout time.D
 		return err
 	}
 	answer, err := client.Do(r)
-	if errors.As(err, new(x509.UnknownAuthorityError)) && ca == "" {
-		return fmt.Errorf("%w; give the authority's certificate with --tls-ca FILE", err)
+	if errors.As(err, new(x509.UnknownAuthorityError)) {
+		return fmt.Errorf("%w; the environment variable SSL_CERT_FILE names a file of its certificate", err)
 	}
 	if err != nil {
 		return err

@@ -74,8 +74,8 @@ func newServe(g *cli.Files) *cobra.Command {
 			"Index: index=DIR create load=INPUT memory-only threshold=X on-conflict=HOW ttl=TIME sync=WHEN checksums=HOW "+
 				"accept-clock backup-dir=DIR memory=SIZE",
 			"A new index: distance=N recipe=NAME design=NAME private-key",
-			"Network and access: listen=ADDRESS token-file=FILE tls-cert=FILE tls-key=FILE tls-client-ca=FILE insecure-no-auth",
-			"Monitoring: admin=ADDRESS pprof access-log=FILE"),
+			"Network and access: listen=ADDRESS token-file=FILE tls-cert=FILE tls-key=FILE insecure-no-auth",
+			"Monitoring: admin=ADDRESS access-log"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	s.registerIndex(cmd)
@@ -106,13 +106,11 @@ func (s *serveRun) registerIndex(cmd *cobra.Command) {
 func (s *serveRun) registerListeners(f *pflag.FlagSet) {
 	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address, or unix:PATH")
 	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address of /metrics, or off")
-	f.BoolVar(&s.options.PProf, "pprof", false, "serve /debug/pprof on the address of --admin")
 	f.StringVar(&s.options.Backups, "backup-dir", "", "folder in which POST /v1/backup makes backups")
 	f.StringVar(&s.options.TokenFile, "token-file", "", "lines 'TOKEN ROLE', readable by their owner alone")
 	f.StringVar(&s.options.TLSCert, "tls-cert", "", "certificate chain for https (PEM)")
 	f.StringVar(&s.options.TLSKey, "tls-key", "", "private key of --tls-cert (PEM)")
-	f.StringVar(&s.options.TLSClientCA, "tls-client-ca", "", "require certificates of these authorities (PEM)")
-	f.StringVar(&s.options.AccessLog, "access-log", "", "a line of JSON for each request; - is standard error")
+	f.BoolVar(&s.accessLog, "access-log", false, "log each request to standard error, as JSON")
 	f.BoolVar(&s.options.InsecureNoAuth, "insecure-no-auth", false, "allow other machines to connect without a token")
 	f.BoolVar(&s.stopWithStdin, "stop-with-stdin", false, "stop when standard input ends: for the program "+
 		"that runs the server")
@@ -138,6 +136,7 @@ type serveRun struct {
 type flags struct {
 	load          []string
 	memoryOnly    bool
+	accessLog     bool
 	stopWithStdin bool
 	mayCreate     bool // it is not an error that there is no index
 	privateKey    bool // a new index draws its own key
@@ -172,6 +171,9 @@ func (s *serveRun) run(cmd *cobra.Command, args []string) error {
 	o.Threads = g.Threads
 	o.Log = g.Log
 	o.Ready = flushWriter{g.Stdout}
+	if s.accessLog {
+		o.AccessLog = g.Stderr
+	}
 	// SIGHUP reloads files.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)

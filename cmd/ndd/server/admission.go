@@ -38,7 +38,7 @@ func newAdmission(limits bounds, m *metrics) admission {
 // admit reads the body of a request into a call, and waits until it may run. w.release releases its memory and its
 // slot. The context ends at the deadline of the request, or when stop is called.
 func (a *admission) admit(w *answer, r *http.Request, to *route, c *call) (ctx context.Context, stop func(), p *problem) {
-	w.slot.client, c.memory = c.client, a.transfers.Begin(w)
+	c.memory = a.transfers.Begin(w)
 	w.slot.memory = c.memory
 	ctx, stop = r.Context(), func() {}
 	entry := recordOf(ctx)

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.org/ndd/cmd/ndd/server/access"
 	"example.org/ndd/cmd/ndd/server/admit"
 )
 
@@ -30,7 +29,6 @@ type answer struct {
 
 // A slot holds the resources of an admitted request: its pass of the gate, and memory.
 type slot struct {
-	client   access.Client
 	arrived  atomic.Bool // the body was read to its end
 	pass     *admit.Pass
 	memory   *admit.Transfer // nil before the body is read
@@ -121,7 +119,7 @@ func (a *answer) begin(n int) {
 }
 
 // Client names the client of the request; see [admit.Owner].
-func (a *answer) Client() string { return clientOf(a.upload.request, a.slot.client) }
+func (a *answer) Client() string { return clientOf(a.upload.request) }
 
 // CutOff ends a request that makes no progress while others need its memory. A client that is sending gets a response
 // that says it was too slow. The connection of a client that is reading is reset.
@@ -140,12 +138,9 @@ func (a *answer) release() {
 	a.slot = slot{}
 }
 
-// clientOf returns the name of a request's client: from its certificate, or else its address. The requests of a
-// client share memory. An IPv6 client may have a whole /64.
-func clientOf(r *http.Request, client access.Client) string {
-	if client.Name != "" {
-		return "cn:" + client.Name
-	}
+// clientOf returns the name of a request's client, which is its address. The requests of a client share memory. An IPv6
+// client may have a whole /64.
+func clientOf(r *http.Request) string {
 	address, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr

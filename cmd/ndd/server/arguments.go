@@ -1,10 +1,10 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"example.org/ndd/cmd/ndd/server/strict"
 	"example.org/ndd/engine"
@@ -25,125 +27,95 @@ const (
 	cursorMax    = 19      // maximum digits of a cursor
 )
 
-// idHeader is the header with the ID of a document that is the whole body, as ?id= has it.
-const idHeader = "Document-Id"
+// Parameters in the URL are fields of the request, like those of a JSON body, which are read after them. So k, limit,
+// ttl and id work with every kind of body, and have one type each.
 
-// arguments are the parameters of a request in its URL and its headers. A field of a JSON body overrides the
-// parameter of the same name. So k, limit, ttl and id work with every kind of body.
-type arguments struct {
-	k, limit   *int
-	id         *string // ID of a document; nil: not given
-	unique     bool
-	prefix     string            // prefix of the IDs; "" means any ID
-	cursor     engine.DocID      // the first document of a page
-	onConflict engine.OnConflict // 0 means the default of the server
-	ttl        time.Duration     // 0: the server's
-	accept     []string          // values of the header Accept
-	path       string            // ID in the path of the URL
-}
-
-// readArguments reads the arguments of a request. Only the parameters in names are allowed, each once.
-func readArguments(r *http.Request, names []string) (a arguments, p *problem) {
-	a.accept = r.Header["Accept"]
-	a.path = r.PathValue("id")
-	if r.URL.RawQuery != "" {
-		if p = a.parse(r.URL.RawQuery, names); p != nil {
-			return a, p
-		}
+// readParameters returns the query parameters of a URL as a JSON object, or nil if there are none. Only the parameters
+// in names are allowed, each once.
+func readParameters(query string, names []string) ([]byte, *problem) {
+	if query == "" {
+		return nil, nil
 	}
-	values := r.Header[idHeader]
-	if len(values) == 0 {
-		return a, nil
-	}
-	id := values[0]
-	if len(values) > 1 || id == "" || len(id) > idMax || strings.ContainsFunc(id,
-		func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return a, fieldProblem("header "+idHeader,
-			"must be one id of at most %d printable ASCII characters without spaces; ?id= takes others", idMax)
-	}
-	if a.id == nil {
-		a.id = &id
-	}
-	return a, nil
-}
-
-// parse reads query parameters.
-func (a *arguments) parse(query string, names []string) *problem {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return fieldProblem("query", "%v", err)
+		return nil, fieldProblem("query", "%v", err)
 	}
+	object := []byte("{")
 	for _, name := range slices.Sorted(maps.Keys(values)) { // in order, so that the same request always gets the same error
 		list := values[name]
 		switch {
 		case !slices.Contains(names, name) && len(names) == 0:
-			return fieldProblem("query."+name, "unknown query parameter: there are none")
+			return nil, fieldProblem("query."+name, "unknown query parameter: there are none")
 		case !slices.Contains(names, name):
-			return fieldProblem("query."+name, "unknown query parameter: there are %s", strings.Join(names, ", "))
+			return nil, fieldProblem("query."+name, "unknown query parameter: there are %s", strings.Join(names, ", "))
 		case len(list) > 1:
-			return fieldProblem("query."+name, "given %d times", len(list))
+			return nil, fieldProblem("query."+name, "given %d times", len(list))
 		}
-		if why := a.set(name, list[0]); why != "" {
-			return fieldProblem("query."+name, "%s", why)
+		if len(object) > 1 {
+			object = append(object, ',')
 		}
+		object = append(strconv.AppendQuote(object, name), ':')
+		if n, err := strconv.Atoi(list[0]); err == nil && (name == "k" || name == "limit") {
+			object = strconv.AppendInt(object, int64(n), 10)
+		} else if object, err = jsontext.AppendQuote(object, list[0]); err != nil {
+			return nil, fieldProblem("query."+name, "is not UTF-8")
+		}
+	}
+	return append(object, '}'), nil
+}
+
+// conflicts are the values of on_conflict.
+var conflicts = map[string]conflict{"replace": conflict(engine.Replace), "keep": conflict(engine.Keep),
+	"error": conflict(engine.Refuse)}
+
+// A conflict says what becomes of a document whose ID is taken. 0 means the default of the server.
+type conflict engine.OnConflict
+
+// UnmarshalText reads a value of on_conflict.
+func (c *conflict) UnmarshalText(text []byte) (err error) {
+	ok := false
+	if *c, ok = conflicts[string(text)]; !ok {
+		err = fmt.Errorf("%.40q must be replace, keep or error", text)
+	}
+	return err
+}
+
+// A cursor is the first document of a page.
+type cursor engine.DocID
+
+// UnmarshalText reads the digits.
+func (c *cursor) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 10, 64)
+	if *c = cursor(n); err != nil || len(text) > cursorMax {
+		return fmt.Errorf("%.40q must be the field next of the previous answer", text)
 	}
 	return nil
 }
 
-// set sets a parameter. It returns why the value is invalid, or "".
-func (a *arguments) set(name, text string) (wrong string) {
-	ok := true
-	switch name {
-	case "k":
-		a.k, wrong = number(text)
-	case "limit":
-		if a.limit, wrong = number(text); wrong == "" && (*a.limit < 1 || *a.limit > limitMax) {
-			wrong = fmt.Sprintf("%d must be from 1 to %d", *a.limit, limitMax)
-		}
-	case "id":
-		a.id, wrong = &text, badID(text)
-	case "on_conflict":
-		if a.onConflict, ok = conflicts[text]; !ok {
-			wrong = fmt.Sprintf("%.40q must be replace, keep or error", text)
-		}
-	case "ttl":
-		if a.ttl, ok = parseTTL(text); !ok {
-			wrong = fmt.Sprintf(wantTTL, text)
-		}
-	case "prefix":
-		if a.prefix = text; text == "" || !utf8.ValidString(text) || utf8.RuneCountInString(text) > idMax {
-			wrong = fmt.Sprintf("must be 1 to %d characters of UTF-8", idMax)
-		}
-	case "cursor":
-		n, err := strconv.ParseUint(text, 10, 64)
-		if a.cursor = engine.DocID(n); err != nil || len(text) > cursorMax {
-			wrong = fmt.Sprintf("%.40q must be the field next of the previous answer", text)
-		}
-	case "unique":
-		if a.unique = text == "true"; !a.unique && text != "false" {
-			wrong = fmt.Sprintf("%.40q must be true or false", text)
-		}
+// An idPrefix is a prefix of IDs. "" is the prefix of all.
+type idPrefix string
+
+// UnmarshalText reads the prefix.
+func (p *idPrefix) UnmarshalText(text []byte) error {
+	if *p = idPrefix(text); *p == "" || utf8.RuneCount(text) > idMax {
+		return fmt.Errorf("must be 1 to %d characters of UTF-8", idMax)
 	}
-	return wrong
+	return nil
 }
 
-// number parses a whole number. It returns why the text is invalid, or "".
-func number(text string) (*int, string) {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return nil, fmt.Sprintf("%.40q must be a whole number", text)
-	}
-	return &n, ""
-}
+// A choice is true or false.
+type choice bool
 
-// conflicts are the values of on_conflict.
-var conflicts = map[string]engine.OnConflict{"replace": engine.Replace, "keep": engine.Keep, "error": engine.Refuse}
+// UnmarshalText reads the word.
+func (c *choice) UnmarshalText(text []byte) error {
+	if *c = string(text) == "true"; !*c && string(text) != "false" {
+		return fmt.Errorf("%.40q must be true or false", text)
+	}
+	return nil
+}
 
 // ttlUnits are the units of a time to live.
 var ttlUnits = map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}
-
-// wantTTL is the message about an invalid time to live.
-const wantTTL = "%.40q must be a time such as 90d, 36h, 10m or 30s, of at most 6 digits, or forever"
 
 // parseTTL reads a time of a whole number of days, hours, minutes or seconds.
 func parseTTL(text string) (time.Duration, bool) {
@@ -164,55 +136,47 @@ func parseTTL(text string) (time.Duration, bool) {
 	return time.Duration(n) * unit, true
 }
 
-// badID returns why an ID is not allowed, or "". Control characters would break the lines of an answer.
-func badID(id string) string {
+// checkID returns the reason why an ID is not allowed, or nil. Control characters would break the lines of an answer.
+func checkID(id string) error {
 	switch n := utf8.RuneCountInString(id); {
 	case id == "":
-		return "must not be empty"
+		return errors.New("must not be empty")
 	case n > idMax:
-		return fmt.Sprintf("%d characters, at most %d are kept", n, idMax)
+		return fmt.Errorf("%d characters, at most %d are kept", n, idMax)
 	case !utf8.ValidString(id):
-		return "is not UTF-8"
+		return errors.New("is not UTF-8")
 	case strings.ContainsFunc(id, unicode.IsControl):
-		return "has control characters"
+		return errors.New("has control characters")
 	}
-	return ""
+	return nil
 }
 
-// distance returns the k of a request: from its body, else from the parameter, else the largest k of the index.
-func (a *arguments) distance(k *bitCount, largest int) (int, *problem) {
-	within := largest
-	for _, field := range []struct {
-		place string
-		k     *int
-	}{{"query.k", a.k}, {"body.k", (*int)(k)}} {
-		if field.k == nil {
-			continue
-		}
-		if within = *field.k; within >= 0 && within <= largest {
-			continue
-		}
-		p := fieldProblem(field.place, "k = %d, but the index was built for k from 0 to %d", within, largest)
-		if within > largest && within <= 64 {
-			p.Detail += fmt.Sprintf("; for a larger k, export it with 'ndd export' and build one with 'ndd build -k %d'", within)
-		}
-		return 0, p
+// distance returns the k of a request, or else the largest k of the index.
+func (c *call) distance(k *bitCount) (int, *problem) {
+	largest := c.index.Design().K
+	if k == nil {
+		return largest, nil
 	}
-	return within, nil
+	within := int(*k)
+	if within >= 0 && within <= largest {
+		return within, nil
+	}
+	p := fieldProblem(c.place("k"), "k = %d, but the index was built for k from 0 to %d", within, largest)
+	if within > largest && within <= 64 {
+		p.Detail += fmt.Sprintf("; for a larger k, export it with 'ndd export' and build one with 'ndd build -k %d'", within)
+	}
+	return 0, p
 }
 
-// limitOr returns the limit of a request: from its body, else from the parameter, else the argument otherwise.
-func (a *arguments) limitOr(limit *idLimit, otherwise int) int {
-	switch {
-	case limit != nil:
-		return int(*limit)
-	case a.limit != nil:
-		return *a.limit
+// limitOr returns a limit, or else the argument otherwise.
+func limitOr(limit *idLimit, otherwise int) int {
+	if limit == nil {
+		return otherwise
 	}
-	return otherwise
+	return int(*limit)
 }
 
-// A bitCount is the k in a JSON body.
+// A bitCount is the k of a request.
 type bitCount int
 
 // UnmarshalJSON reads the number.
@@ -222,7 +186,7 @@ func (k *bitCount) UnmarshalJSON(value []byte) error {
 	return err
 }
 
-// An idLimit is the limit in a JSON body.
+// An idLimit is the limit of a request.
 type idLimit int
 
 // UnmarshalJSON reads the number.

@@ -16,15 +16,15 @@ import (
 )
 
 // batch handles /v1/batch. It streams the hits of many fingerprints.
-func (s queries) batch(_ context.Context, c *call) (reply, *problem) {
-	k, fingerprints, p := batchRequest(c)
+func (s queries) batch(_ context.Context, c *call, in *batchRequest) (reply, *problem) {
+	k, fingerprints, p := in.read(c)
 	if p != nil {
 		return reply{}, p
 	}
 	media, format := batchFormat(c.accept)
 	s.metrics.queried.WithLabelValues("/v1/batch").Add(float64(len(fingerprints)))
 	o := engine.BatchOptions{K: k, Docs: engine.AllDocs, Threads: s.threads}
-	if c.unique {
+	if in.Unique {
 		o.Docs = engine.FirstDoc
 	}
 	return reply{rows: &rowStream{media, func(ctx context.Context, w io.Writer) (bytes int, err error) {
@@ -64,9 +64,15 @@ func writeHits(rows *result.Writer, query int, hits []engine.Hit) (n int, err er
 	return n, nil
 }
 
-// batchRequest reads a request.
-func batchRequest(c *call) (k int, fingerprints []uint64, p *problem) {
-	if k, p = c.distance(nil, c.index.Design().K); p != nil {
+// A batchRequest has the parameters of /v1/batch. Its body has fingerprints.
+type batchRequest struct {
+	K      *bitCount `json:"k"`
+	Unique choice    `json:"unique"`
+}
+
+// read returns the k and the fingerprints of a request.
+func (in *batchRequest) read(c *call) (k int, fingerprints []uint64, p *problem) {
+	if k, p = c.distance(in.K); p != nil {
 		return 0, nil, p
 	}
 	if isPrivate(c.index.Recipe()) {

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"net/http"
+	"strconv"
 
 	"example.org/ndd/cmd/ndd/server/access"
 	"example.org/ndd/cmd/ndd/server/admit"
@@ -29,11 +31,20 @@ type handler func(context.Context, *call) (reply, *problem)
 
 // A call is the input of a handler: a request that was checked, admitted and read.
 type call struct {
-	arguments
 	payload
-	client access.Client
-	index  *engine.Index
-	memory *admit.Transfer // pays for the answer
+	parameters []byte   // query parameters as a JSON object; nil without them
+	id         string   // ID in the path of the URL
+	accept     []string // values of the header Accept
+	index      *engine.Index
+	memory     *admit.Transfer // pays for the answer
+}
+
+// place returns the place of a field for messages: its parameter, if there is one, or else the body.
+func (c *call) place(field string) string {
+	if bytes.Contains(c.parameters, []byte(strconv.Quote(field)+":")) {
+		return "query." + field
+	}
+	return "body." + field
 }
 
 // A payload is the body of a request.
@@ -57,16 +68,23 @@ type effect struct {
 	unprocessed        *problem // problem of the documents of a list that were not processed; nil if all were
 }
 
-// decoding returns a handler for a body that is a T in JSON. If T has a method setText, the body may also be a
-// document.
+// decoding returns a handler for requests whose fields are those of T, in parameters or in a body in JSON. If T has a
+// method setText, the body may also be a document.
 func decoding[T any](handle func(context.Context, *call, *T) (reply, *problem)) handler {
 	return func(ctx context.Context, c *call) (reply, *problem) {
 		in := new(T)
+		if c.parameters != nil {
+			if err := strict.Read("query", c.parameters, in); err != nil {
+				return reply{}, mistake(err, false)
+			}
+		}
 		document, whole := any(in).(interface{ setText(string) })
 		if c.media == mediaJSON {
-			if err := strict.Read(c.body, in); err != nil {
+			if err := strict.Read("body", c.body, in); err != nil {
 				return reply{}, mistake(err, whole)
 			}
+		}
+		if c.media == mediaJSON || !whole {
 			return handle(ctx, c, in)
 		}
 		text, err := textOf(ctx, c.index.Recipe(), c.body, c.contentType)

@@ -18,7 +18,7 @@
 // list has one result for each document, in order. An invalid document does not affect the others: its result has the
 // same status and reason as in a request of its own. Bodies may be compressed (Content-Encoding: gzip or zstd). JSON
 // is read strictly (package strict). Errors are application/problem+json (RFC 9457) and name the field. The admin
-// listener has /metrics and, with --pprof, /debug/pprof/.
+// listener has /metrics.
 //
 // # The way of a request
 //
@@ -45,6 +45,5 @@
 //	start ───────────────► loading ───────────────► ready ───────────► draining ─────────────────► exit 0
 //	                       readyz 503               readyz 200         readyz 503, Connection: close
 //
-// A second signal ends the process at once. SIGHUP reads tokens and certificates again, and opens the access log
-// again. [Run] returns after everything that it started has ended.
+// A second signal ends the process at once. SIGHUP reads tokens and certificates again. [Run] returns after everything that it started has ended.
 package server

@@ -2,13 +2,11 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"example.org/ndd/cmd/ndd/server/access"
 	"example.org/ndd/cmd/ndd/server/strict"
 	"example.org/ndd/engine"
 	"example.org/ndd/engine/corpus/simhash"
@@ -23,7 +21,6 @@ type deleteRequest struct {
 	Fingerprint *hexPrint           `json:"fingerprint"`
 	ID          *string             `json:"id"`
 	IDs         strict.List[string] `json:"ids"`
-	Prefix      *string             `json:"prefix"`
 }
 
 type deleteAnswer struct {
@@ -33,20 +30,8 @@ type deleteAnswer struct {
 // delete is /v1/delete.
 func (s documents) delete(ctx context.Context, c *call, in *deleteRequest) (reply, *problem) {
 	// Exactly one field selects the documents.
-	if p := oneOf("body", "id, ids, prefix and fingerprint", in.ID != nil, in.IDs != nil, in.Prefix != nil,
-		in.Fingerprint != nil); p != nil {
+	if p := oneOf("body", "id, ids and fingerprint", in.ID != nil, in.IDs != nil, in.Fingerprint != nil); p != nil {
 		return reply{}, p
-	}
-	// Only an admin may delete by prefix.
-	if in.Prefix != nil {
-		if c.client.Role < access.Admin {
-			return reply{}, newProblem(http.StatusForbidden,
-				fmt.Sprintf("body.prefix: the client's role is %s, %s is needed", c.client.Role, access.Admin))
-		}
-		if wrong := c.set("prefix", *in.Prefix); wrong != "" {
-			return reply{}, fieldProblem("body.prefix", "%s", wrong)
-		}
-		return s.deletePrefix(ctx, c)
 	}
 	// Delete by fingerprint or by IDs.
 	x, deleted := c.index, 0
@@ -105,24 +90,31 @@ func idsProblem(x *engine.Index) *problem {
 
 // get is GET /v1/documents/ID.
 func (s documents) get(_ context.Context, c *call) (reply, *problem) {
-	if why := badID(c.path); why != "" {
-		return reply{}, fieldProblem("path.id", "%s", why)
+	if err := checkID(c.id); err != nil {
+		return reply{}, fieldProblem("path.id", "%v", err)
 	}
 	if p := idsProblem(c.index); p != nil {
 		return reply{}, p
 	}
-	doc, ok, err := c.index.Find(c.path)
+	doc, ok, err := c.index.Find(c.id)
 	switch {
 	case err != nil:
 		return reply{}, errorProblem(err)
 	case !ok:
-		return reply{}, newProblem(http.StatusNotFound, "no document has the id "+strconv.Quote(c.path))
+		return reply{}, newProblem(http.StatusNotFound, "no document has the id "+strconv.Quote(c.id))
 	}
-	return reply{value: &storedDocument{c.path, uint64(doc)}}, nil
+	return reply{value: &storedDocument{c.id, uint64(doc)}}, nil
+}
+
+// A listRequest has the parameters of GET /v1/documents.
+type listRequest struct {
+	Cursor cursor   `json:"cursor"`
+	Limit  *idLimit `json:"limit"`
+	Prefix idPrefix `json:"prefix"`
 }
 
 // list is GET /v1/documents.
-func (s documents) list(ctx context.Context, c *call) (reply, *problem) {
+func (s documents) list(ctx context.Context, c *call, in *listRequest) (reply, *problem) {
 	if p := idsProblem(c.index); p != nil {
 		return reply{}, p
 	}
@@ -131,13 +123,13 @@ func (s documents) list(ctx context.Context, c *call) (reply, *problem) {
 		return reply{}, errorProblem(err)
 	}
 	defer view.Release()
-	a, room, seen, limit := &documentPage{Documents: []storedDocument{}}, s.answerBytes, 0, c.limitOr(nil, limitDefault)
-	err = view.List(ctx, c.cursor, func(doc engine.DocID, id string) bool {
+	a, room, seen, limit := &documentPage{Documents: []storedDocument{}}, s.answerBytes, 0, limitOr(in.Limit, limitDefault)
+	err = view.List(ctx, engine.DocID(in.Cursor), func(doc engine.DocID, id string) bool {
 		if seen++; seen > listedMax || len(a.Documents) == limit || room <= 0 {
 			a.Next = strconv.FormatUint(uint64(doc), 10)
 			return false
 		}
-		if strings.HasPrefix(id, c.prefix) {
+		if strings.HasPrefix(id, string(in.Prefix)) {
 			a.Documents = append(a.Documents, storedDocument{id, uint64(doc)})
 			room -= int64(len(id))
 		}
@@ -149,16 +141,20 @@ func (s documents) list(ctx context.Context, c *call) (reply, *problem) {
 	return reply{value: a}, nil
 }
 
-// deletePrefix handles DELETE /v1/documents, and /v1/delete with a prefix. It ends early only if the client
-// disconnects.
-func (s documents) deletePrefix(ctx context.Context, c *call) (reply, *problem) {
-	if c.prefix == "" {
+// A deletePrefixRequest has the parameter of DELETE /v1/documents.
+type deletePrefixRequest struct {
+	Prefix idPrefix `json:"prefix"`
+}
+
+// deletePrefix handles DELETE /v1/documents. It ends early only if the client disconnects.
+func (s documents) deletePrefix(ctx context.Context, c *call, in *deletePrefixRequest) (reply, *problem) {
+	if in.Prefix == "" {
 		return reply{}, fieldProblem("query.prefix", "is needed: documents whose ids begin with it are deleted")
 	}
 	if p := idsProblem(c.index); p != nil {
 		return reply{}, p
 	}
-	n, err := c.index.DeletePrefix(ctx, c.prefix)
+	n, err := c.index.DeletePrefix(ctx, string(in.Prefix))
 	s.metrics.deleted.Add(float64(n))
 	if err != nil {
 		return reply{}, errorProblem(err)

@@ -15,7 +15,7 @@ import (
 )
 
 // TestDocumentsAsBodies checks that a document may be the whole body of an insert and of a check-and-insert, as text or
-// as a page, with its id as a parameter or as a header.
+// as a page, with its id as a parameter.
 func TestDocumentsAsBodies(t *testing.T) {
 	const id = "https://a.example/?x=1&y=ü"
 	for media, body := range map[string]string{mediaText: pageA, mediaHTML: "<p>" + pageA} {
@@ -24,16 +24,16 @@ func TestDocumentsAsBodies(t *testing.T) {
 		if !first.Inserted || first.ID != id || *first.Number != 0 || first.K != 2 {
 			t.Fatalf("%s: %+v", media, first)
 		}
-		again := post[checkAnswer](t, b, "/v1/check-and-insert", media, body, idHeader, "https://b.example/")
+		again := post[checkAnswer](t, b, "/v1/check-and-insert?id=https://b.example/", media, body)
 		if again.Inserted || again.Fingerprint != first.Fingerprint || len(again.Hits) != 1 || again.Hits[0].IDs[0] != id {
 			t.Errorf("%s, again: %+v", media, again)
 		}
-		added := post[insertAnswer](t, b, "/v1/insert", media, body, idHeader, "https://b.example/")
+		added := post[insertAnswer](t, b, "/v1/insert?id=https://b.example/", media, body)
 		if !added.Inserted || added.ID != "https://b.example/" || *added.Number != 1 ||
 			added.Fingerprint != first.Fingerprint {
 			t.Errorf("%s, insert: %+v", media, added)
 		}
-		if !post[insertAnswer](t, b, "/v1/insert?id=b", media, body, idHeader, "unused").Inserted {
+		if !post[insertAnswer](t, b, "/v1/insert?id=b", media, body).Inserted {
 			t.Errorf("%s: not inserted", media)
 		}
 		if got := post[Neighbours](t, b, "/v1/query?limit=2", media, body); got.Documents != 3 || !got.Truncated {
@@ -122,14 +122,6 @@ func TestListing(t *testing.T) {
 	b.wants(t, http.StatusOK, "DELETE /v1/documents?prefix="+url.QueryEscape("https://b"), "", "", `{"deleted":11}`)
 	if remaining, _ := pages(t, b, ""); len(remaining) != 20 || strings.Contains(fmt.Sprint(remaining), "https://b") {
 		t.Errorf("%q are left", remaining)
-	}
-	b.wants(t, http.StatusOK, "/v1/delete", "", `{"prefix": "https://c"}`, `{"deleted":10}`)
-	if remaining, _ := pages(t, b, ""); len(remaining) != 10 || strings.Contains(fmt.Sprint(remaining), "https://c") {
-		t.Errorf("%q are left", remaining)
-	}
-	for body, word := range map[string]string{`{"prefix": ""}`: "body.prefix: must be 1 to 2048 characters",
-		`{"prefix": "a", "id": "b"}`: "only one of id, ids, prefix and fingerprint"} {
-		b.wants(t, http.StatusUnprocessableEntity, "/v1/delete", "", body, word)
 	}
 }
 

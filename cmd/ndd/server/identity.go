@@ -34,8 +34,8 @@ func checkOrigin(local bool) check {
 // checkClient refuses clients without a role. A nil keyring knows everybody.
 func checkClient(keys *access.Keyring, minimum access.Role) check {
 	return func(w http.ResponseWriter, r *http.Request) *problem {
-		client, no := keys.Authorize(r, minimum)
-		recordOf(r.Context()).client = client
+		role, no := keys.Authorize(r, minimum)
+		recordOf(r.Context()).role = role
 		return authorizationProblem(w, no)
 	}
 }

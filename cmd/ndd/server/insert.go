@@ -28,10 +28,7 @@ type newID string
 // UnmarshalText reads an ID, and refuses one that is not allowed.
 func (id *newID) UnmarshalText(text []byte) error {
 	*id = newID(text)
-	if why := badID(string(text)); why != "" {
-		return errors.New(why)
-	}
-	return nil
+	return checkID(string(text))
 }
 
 // A lifetime is the time to live of a document.
@@ -41,7 +38,7 @@ type lifetime time.Duration
 func (l *lifetime) UnmarshalText(text []byte) error {
 	ttl, ok := parseTTL(string(text))
 	if *l = lifetime(ttl); !ok {
-		return fmt.Errorf(wantTTL, text)
+		return fmt.Errorf("%.40q must be a time such as 90d, 36h, 10m or 30s, of at most 6 digits, or forever", text)
 	}
 	return nil
 }
@@ -49,7 +46,8 @@ func (l *lifetime) UnmarshalText(text []byte) error {
 // An insertRequest is the body of /v1/insert: one document, or a list.
 type insertRequest struct {
 	newDocument
-	Documents strict.List[newDocument] `json:"documents"` // nil for one
+	Documents  strict.List[newDocument] `json:"documents"` // nil for one
+	OnConflict conflict                 `json:"on_conflict"`
 }
 
 // A checkRequest is the body of /v1/check-and-insert.
@@ -82,23 +80,11 @@ func (i *item) result(list bool) itemResult {
 	return itemResult{Status: http.StatusOK}
 }
 
-// setID sets the ID of a document that is the whole body.
-func (in *insertRequest) setID(c *call) *problem {
-	if !in.isWholeBody {
-		return nil
-	}
-	if in.ID = (*newID)(c.id); in.ID == nil && live.Unwrap(c.index).Config().IDs {
-		return fieldProblem("query.id", "a document that is the whole body needs an id: ?id=..., or the header %s", idHeader)
-	}
-	return nil
-}
-
 // items returns the documents of a request. It returns a problem with a single document or with the whole list. In a
 // list, each document has its own problem.
 func (s documents) items(ctx context.Context, c *call, in *insertRequest) ([]item, *problem) {
-	ttl := cmp.Or(time.Duration(in.TTL), c.ttl)
 	if in.Documents == nil {
-		d, p := s.item(ctx, c, &in.newDocument, ttl, "body")
+		d, p := s.item(ctx, c, in, &in.newDocument, "body")
 		return []item{{doc: d}}, p
 	}
 	if in.ID != nil || in.Fingerprint != nil || in.Text != nil || in.HTML != nil {
@@ -109,16 +95,18 @@ func (s documents) items(ctx context.Context, c *call, in *insertRequest) ([]ite
 		if err := ctx.Err(); err != nil {
 			return nil, errorProblem(err)
 		}
-		list[i].doc, list[i].fail = s.item(ctx, c, &in.Documents[i], ttl, fmt.Sprintf("body.documents[%d]", i))
+		list[i].doc, list[i].fail = s.item(ctx, c, in, &in.Documents[i], fmt.Sprintf("body.documents[%d]", i))
 	}
 	return list, nil
 }
 
 // item returns a document in the form of the engine. With on_conflict=error, the engine keeps the stored document,
 // and conflictProblem reports an error.
-func (s documents) item(ctx context.Context, c *call, d *newDocument, ttl time.Duration, place string) (doc engine.Doc,
+func (s documents) item(ctx context.Context, c *call, in *insertRequest, d *newDocument, place string) (doc engine.Doc,
 	p *problem) {
 	switch ids := live.Unwrap(c.index).Config().IDs; {
+	case ids && d.ID == nil && d.isWholeBody:
+		return doc, fieldProblem("query.id", "a document that is the whole body needs an id: ?id=...")
 	case ids && d.ID == nil:
 		return doc, fieldProblem(place+".id", "a document needs an id")
 	case !ids && d.ID != nil:
@@ -127,8 +115,8 @@ func (s documents) item(ctx context.Context, c *call, d *newDocument, ttl time.D
 	case ids:
 		doc.ID = string(*d.ID)
 	}
-	doc.TTL, doc.OnConflict = cmp.Or(time.Duration(d.TTL), ttl), c.onConflict
-	if keepsTaken(c) {
+	doc.TTL, doc.OnConflict = time.Duration(cmp.Or(d.TTL, in.TTL)), engine.OnConflict(in.OnConflict)
+	if in.keepsTaken(c) {
 		doc.OnConflict = engine.Keep
 	}
 	parsed, p := s.summarize(ctx, c.index.Recipe(), &d.subject, place)
@@ -137,14 +125,14 @@ func (s documents) item(ctx context.Context, c *call, d *newDocument, ttl time.D
 }
 
 // keepsTaken reports whether a document whose ID is taken is an error.
-func keepsTaken(c *call) bool {
-	return cmp.Or(c.onConflict, engine.OnConflict(live.Unwrap(c.index).Config().OnConflict)) == engine.Refuse
+func (in *insertRequest) keepsTaken(c *call) bool {
+	return cmp.Or(engine.OnConflict(in.OnConflict), engine.OnConflict(live.Unwrap(c.index).Config().OnConflict)) == engine.Refuse
 }
 
 // conflictProblem returns the error of a document that was not inserted because its ID is taken. It returns nil if
 // that is no error.
-func conflictProblem(c *call, d engine.Doc, o *engine.Outcome) *problem {
-	if o.Inserted || len(o.Near) > 0 || !keepsTaken(c) {
+func (in *insertRequest) conflictProblem(c *call, d engine.Doc, o *engine.Outcome) *problem {
+	if o.Inserted || len(o.Near) > 0 || !in.keepsTaken(c) {
 		return nil
 	}
 	return newProblem(http.StatusConflict, fmt.Sprintf("%v: %q is document %d", engine.ErrConflict, d.ID, o.Doc))
@@ -187,9 +175,6 @@ type insertAnswer struct {
 
 // insert handles /v1/insert. It adds all valid documents in one call of the engine.
 func (s documents) insert(ctx context.Context, c *call, in *insertRequest) (reply, *problem) {
-	if p := in.setID(c); p != nil {
-		return reply{}, p
-	}
 	list, p := s.items(ctx, c, in)
 	if p != nil {
 		return reply{}, p
@@ -207,7 +192,7 @@ func (s documents) insert(ctx context.Context, c *call, in *insertRequest) (repl
 			continue
 		}
 		o, d, number := &outcomes[0], docs[0], uint64(outcomes[0].Doc)
-		list[i].fail = conflictProblem(c, d, o)
+		list[i].fail = in.conflictProblem(c, d, o)
 		results[i] = insertAnswer{list[i].result(in.Documents != nil), o.Inserted, idOf(d, o.Doc), &number,
 			d.Fingerprint.String(), o.Replaced, !o.Inserted}
 		s.metrics.note(&done, results[i].ID, o)
@@ -232,10 +217,7 @@ type checkAnswer struct {
 // checkAndInsert handles /v1/check-and-insert. It adds, in order, the documents that are not near a stored one.
 func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest) (reply, *problem) {
 	// Read the arguments and the documents.
-	if p := in.setID(c); p != nil {
-		return reply{}, p
-	}
-	k, p := c.distance(in.K, c.index.Design().K)
+	k, p := c.distance(in.K)
 	if p != nil {
 		return reply{}, p
 	}
@@ -248,7 +230,7 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 	if single {
 		limit = limitDefault
 	}
-	limit = c.limitOr(in.Limit, limit)
+	limit = limitOr(in.Limit, limit)
 	docs := storable(list)
 	s.metrics.queried.WithLabelValues("/v1/check-and-insert").Add(float64(len(docs)))
 	outcomes, err := c.index.CheckAndInsert(ctx, engine.QueryOptions{K: k, Docs: limit}, docs...)
@@ -276,7 +258,7 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 			}
 			room = l.room
 			s.metrics.note(&done, d.ID, o)
-			list[i].fail = conflictProblem(c, d, o)
+			list[i].fail = in.conflictProblem(c, d, o)
 			outcomes, docs = outcomes[1:], docs[1:]
 		}
 		results[i].itemResult = list[i].result(!single)

@@ -26,16 +26,15 @@ type listener struct {
 	tls    *tls.Config
 }
 
-// listen opens the address of a flag, unless l is already open. handler returns the handler of requests. Its argument
+// listen opens the address of a flag. handler returns the handler of requests. Its argument
 // local is true if only this machine can reach the address. Errors name the flag.
-func (s *service) listen(l net.Listener, flag, address string, clients *connections,
+func (s *service) listen(flag, address string, clients *connections,
 	handler func(local bool) http.Handler) (*listener, error) {
-	var err error
+	open := func() (net.Listener, error) { return net.Listen("tcp", address) }
 	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
-		l, err = listenAt(path)
-	} else if l == nil {
-		l, err = net.Listen("tcp", address)
+		open = func() (net.Listener, error) { return listenAt(path) }
 	}
+	l, err := open()
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%s %s: another program listens there already: stop it, or give another address with %s",
 			flag, address, flag)

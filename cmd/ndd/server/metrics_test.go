@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -26,7 +25,7 @@ func TestMetricsOnTheMainPort(t *testing.T) {
 	for _, what := range []string{"GET /", "GET /livez", "GET /openapi.json", "GET /none", "/v1/query", "/v1/batch",
 		"GET /v1/stats", "GET /metrics"} {
 		if what == "GET /metrics" {
-			b.Config.Handler = b.adminHandler(true, false)
+			b.Config.Handler = b.adminHandler(true)
 		}
 		if _, header, _ := b.do(t, b.request(t, what, "", "12345678")); header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %v", what, header)
@@ -42,10 +41,8 @@ func TestMetricsOnTheMainPort(t *testing.T) {
 func TestChangesAreCounted(t *testing.T) {
 	t.Parallel() // it waits for a time to live
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
-	path := filepath.Join(t.TempDir(), "log")
-	var err error
-	b.accessLog, err = openAccessLog(path)
-	must.Do(t, err)
+	var log journal
+	b.accessLog = newAccessLog(&log)
 	for _, c := range []struct{ what, body, id, outcome string }{
 		{"/v1/insert", `{"id": "a", "fingerprint": "00000000000000ff"}`, "a", "inserted"},
 		{"/v1/insert", `{"id": "a", "fingerprint": "000000000000ffff"}`, "a", "replaced"},
@@ -57,9 +54,8 @@ func TestChangesAreCounted(t *testing.T) {
 	} {
 		b.wants(t, http.StatusOK, c.what, "", c.body)
 		must.Eventually(t, "the line", func() bool {
-			data, err := os.ReadFile(path)
-			lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-			return err == nil && strings.Contains(lines[len(lines)-1], fmt.Sprintf(`"id":%q,"outcome":%q`, c.id, c.outcome))
+			lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+			return strings.Contains(lines[len(lines)-1], fmt.Sprintf(`"id":%q,"outcome":%q`, c.id, c.outcome))
 		})
 	}
 	for _, want := range []string{"ndd_near_duplicates_total 1", "ndd_replaced_documents_total 1",

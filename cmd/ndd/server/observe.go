@@ -1,14 +1,12 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"example.org/ndd/cmd/ndd/server/access"
@@ -18,7 +16,7 @@ import (
 type observer struct {
 	metrics   *metrics
 	log       *slog.Logger
-	accessLog *accessLog    // nil: none
+	accessLog *slog.Logger  // nil: none
 	stall     time.Duration // limit for sending each piece of an answer
 }
 
@@ -40,7 +38,7 @@ func (s *observer) observe(next http.Handler) http.Handler {
 			took := time.Since(began)
 			s.metrics.running.Dec()
 			if s.accessLog != nil {
-				s.accessLog.line(r, entry, out, took)
+				logAccess(s.accessLog, r, entry, out, took)
 			}
 			s.metrics.done(r.Pattern, out.status, took)
 			s.logFinished(r, out, took)
@@ -86,63 +84,19 @@ func (s *observer) logFinished(r *http.Request, out *answer, took time.Duration)
 	}
 }
 
-// An accessLog writes a line of JSON for each request. Its file can be renamed and opened again. It is safe for
-// concurrent use.
-type accessLog struct {
-	path string
-	log  *slog.Logger
-	mu   sync.Mutex
-	file *os.File // nil for standard error
-}
-
-// openAccessLog appends to a file, or writes to standard error for "-".
-func openAccessLog(path string) (*accessLog, error) {
-	a := &accessLog{path: path}
-	if err := a.reopen(); err != nil {
-		return nil, err
-	}
-	a.log = slog.New(slog.NewJSONHandler(a, &slog.HandlerOptions{ReplaceAttr: func(_ []string, attribute slog.Attr) slog.Attr {
+// newAccessLog returns a log that writes a line of JSON for each request.
+func newAccessLog(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, attribute slog.Attr) slog.Attr {
 		if attribute.Key == slog.LevelKey || attribute.Key == slog.MessageKey {
 			return slog.Attr{}
 		}
 		return attribute
 	}}))
-	return a, nil
-}
-
-// Write appends a line.
-func (a *accessLog) Write(p []byte) (int, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return cmp.Or(a.file, os.Stderr).Write(p)
-}
-
-// reopen opens the file by its name again, and closes the old one.
-func (a *accessLog) reopen() error {
-	var file *os.File
-	if a.path != "-" {
-		var err error
-		if file, err = os.OpenFile(a.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640); err != nil {
-			return fmt.Errorf("--access-log: %w", err)
-		}
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.file.Close() // does nothing for the first file: a is nil before
-	a.file = file
-	return nil
-}
-
-// close closes the file.
-func (a *accessLog) close() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.file.Close()
 }
 
 // A record has the data of a request for the access log, except for the response.
 type record struct {
-	client access.Client
+	role   access.Role
 	read   int           // bytes of the body, as sent
 	waited time.Duration // waiting time at a gate
 	effect effect
@@ -153,22 +107,19 @@ type recordKey struct{}
 // recordOf returns the record of the request of a context, which belongs to the request's goroutine.
 func recordOf(ctx context.Context) *record { return ctx.Value(recordKey{}).(*record) }
 
-// line writes the line of a request.
-func (a *accessLog) line(r *http.Request, rec *record, out *answer, took time.Duration) {
+// logAccess writes the line of a request.
+func logAccess(log *slog.Logger, r *http.Request, rec *record, out *answer, took time.Duration) {
 	args := []any{"from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "status", out.status, "read", rec.read,
 		"written", out.bytes,
-		"took_us", took.Microseconds(), "waited_us", rec.waited.Microseconds(), "role", rec.client.Role.String()}
+		"took_us", took.Microseconds(), "waited_us", rec.waited.Microseconds(), "role", rec.role.String()}
 	switch n := &rec.effect; {
 	case n.documents == 1:
 		args = append(args, "id", n.id, "outcome", n.outcome)
 	case n.documents > 1:
 		args = append(args, "documents", n.documents, "changed", n.changed)
 	}
-	if rec.client.Name != "" {
-		args = append(args, "name", rec.client.Name)
-	}
 	if agent := r.UserAgent(); agent != "" {
 		args = append(args, "agent", agent)
 	}
-	a.log.Info("", args...)
+	log.Info("", args...)
 }

@@ -32,7 +32,6 @@ const socketPrefix = "unix:"
 type Options struct {
 	Listen string // host:port; port 0 picks a free one
 	Admin  string // host:port of the admin listener; "" for none
-	PProf  bool   // /debug/pprof/ on the admin listener
 	Access
 	Process
 	Storage
@@ -55,16 +54,14 @@ type Access struct {
 	TokenFile      string // lines "token role"; "" lets everybody in
 	TLSCert        string // certificate chain in PEM; "" for no TLS. A loopback admin listener has none
 	TLSKey         string // its key
-	TLSClientCA    string // authorities of client certificates; "" means that clients need no certificate
 	InsecureNoAuth bool   // let everybody in, even if other machines can reach an address
 }
 
 // Process configures the interaction with the system that runs the server.
 type Process struct {
-	Inherited map[string]net.Listener // "listen" and "admin": open listeners that replace the addresses; may be nil
-	Notify    func(state string)      // receives messages for systemd's notify socket; may be nil
-	Watchdog  time.Duration           // maximum time between two calls of Notify; 0 means any
-	Reload    <-chan os.Signal        // each value makes the server read its files again; may be nil
+	Notify   func(state string) // receives messages for systemd's notify socket; may be nil
+	Watchdog time.Duration      // maximum time between two calls of Notify; 0 means any
+	Reload   <-chan os.Signal   // each value makes the server read its files again; may be nil
 }
 
 // Storage describes the disk and the memory of the index, for metrics.
@@ -77,7 +74,7 @@ type Storage struct {
 // Output configures the outputs of the server.
 type Output struct {
 	Ready     io.Writer    // gets one line when the server is ready
-	AccessLog string       // file that gets a line of JSON for each request; "-" is standard error, "" is none
+	AccessLog io.Writer    // gets a line of JSON for each request; may be nil
 	Log       *slog.Logger // gets everything else
 }
 
@@ -94,9 +91,6 @@ func (o *Options) Validate() error {
 	if (o.TLSCert == "") != (o.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key need each other")
 	}
-	if o.TLSClientCA != "" && o.TLSCert == "" {
-		return errors.New("--tls-client-ca needs --tls-cert and --tls-key")
-	}
 	for _, a := range []struct{ flag, address string }{{"--listen", o.Listen}, {"--admin", o.Admin}} {
 		if a.address == "" && a.flag == "--admin" {
 			continue
@@ -108,9 +102,9 @@ func (o *Options) Validate() error {
 		if err != nil {
 			return fmt.Errorf("%s %.80q: must be host:port or unix:PATH", a.flag, a.address)
 		}
-		if !access.IsLoopback(host) && o.TokenFile == "" && o.TLSClientCA == "" && !o.InsecureNoAuth {
-			return fmt.Errorf("%s %s: other machines could connect without a token: give --token-file FILE or "+
-				"--tls-client-ca FILE, or --insecure-no-auth to allow that", a.flag, a.address)
+		if !access.IsLoopback(host) && o.TokenFile == "" && !o.InsecureNoAuth {
+			return fmt.Errorf("%s %s: other machines could connect without a token: give --token-file FILE, or "+
+				"--insecure-no-auth to allow that", a.flag, a.address)
 		}
 	}
 	return nil

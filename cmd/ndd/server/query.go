@@ -29,11 +29,11 @@ func (s queries) query(ctx context.Context, c *call, in *queryRequest) (reply, *
 	if p != nil {
 		return reply{}, p
 	}
-	k, p := c.distance(in.K, c.index.Design().K)
+	k, p := c.distance(in.K)
 	if p != nil {
 		return reply{}, p
 	}
-	neighbours, p := s.neighbours(ctx, c, f, k, c.limitOr(in.Limit, limitDefault))
+	neighbours, p := s.neighbours(ctx, c, f, k, limitOr(in.Limit, limitDefault))
 	return reply{value: neighbours}, p
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -65,13 +64,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.started != nil {
 		o.started(s)
 	}
-	// Open the access log and the listeners, and then load and serve the index.
-	if o.AccessLog != "" {
-		if s.accessLog, err = openAccessLog(o.AccessLog); err != nil {
-			return err
-		}
-		defer s.accessLog.close()
-	}
+	// Open the listeners, and then load and serve the index.
 	failed := make(chan error, 2)
 	front, closeAll, err := s.listenAll(failed)
 	defer closeAll()
@@ -88,15 +81,14 @@ func (s *service) listenAll(failed chan<- error) (front *listener, closeAll func
 	if err := s.fitConnections(descriptors()); err != nil {
 		return nil, closeAll, err
 	}
-	if front, err = s.listen(o.Inherited["listen"], "--listen", o.Listen, s.front, s.handler); err != nil {
+	if front, err = s.listen("--listen", o.Listen, s.front, s.handler); err != nil {
 		return nil, closeAll, err
 	}
 	go front.serve(failed)
 	if o.Admin == "" {
 		return front, front.close, nil
 	}
-	handler := func(local bool) http.Handler { return s.adminHandler(local, o.PProf) }
-	back, err := s.listen(o.Inherited["admin"], "--admin", o.Admin, newConnections(adminConnections), handler)
+	back, err := s.listen("--admin", o.Admin, newConnections(adminConnections), s.adminHandler)
 	if err != nil {
 		return nil, front.close, err
 	}
@@ -164,7 +156,7 @@ func (s *service) loop(ctx context.Context, front *listener, loaded, failed <-ch
 				return fmt.Errorf("standard output: %w", err)
 			}
 		case <-o.Reload:
-			s.reload(ctx)
+			s.reload()
 		case <-watch:
 			o.Notify("WATCHDOG=1")
 		}
@@ -183,11 +175,10 @@ func (s *service) load(ctx context.Context) error {
 	return nil
 }
 
-// reload reads tokens and certificates again and reopens the access log, after SIGHUP. If a file cannot be read, its
-// old content stays in use.
-func (s *service) reload(ctx context.Context) {
-	if s.keys == nil && s.tls == nil && s.accessLog == nil {
-		s.log.Warn("hang-up signal ignored: there is no token file, certificate or access log to open again")
+// reload reads tokens and certificates again, after SIGHUP. If a file cannot be read, its old content stays in use.
+func (s *service) reload() {
+	if s.keys == nil && s.tls == nil {
+		s.log.Warn("hang-up signal ignored: there is no token file and no certificate to read again")
 		return
 	}
 	if s.keys != nil {
@@ -198,11 +189,6 @@ func (s *service) reload(ctx context.Context) {
 			s.log.Error("certificate not read; it is unchanged", "error", err)
 		} else {
 			s.log.Info("certificate read again")
-		}
-	}
-	if s.accessLog != nil {
-		if err := s.accessLog.reopen(); err != nil {
-			s.log.Error("access log not opened again; the old file stays in use", "error", err)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"fmt"
 	"net/http"
-	"net/http/pprof"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +35,9 @@ func newService(o *Options, requestMemory int64) (*service, error) {
 	}
 	s := &service{options: o, start: time.Now(), observer: observer{newMetrics(), o.Log, nil, limits.times.stall}}
 	s.journal = o.Log
+	if o.AccessLog != nil {
+		s.accessLog = newAccessLog(o.AccessLog)
+	}
 	s.admission = newAdmission(limits, s.metrics)
 	s.front = newConnections(limits.Connections)
 	s.metrics.registry.MustRegister(collector{&s.admission, &s.condition, s.front, o})
@@ -44,7 +46,7 @@ func newService(o *Options, requestMemory int64) (*service, error) {
 	}
 	var err error
 	if o.TLSCert != "" {
-		if s.tls, err = access.NewTLS(o.TLSCert, o.TLSKey, o.TLSClientCA); err != nil {
+		if s.tls, err = access.NewTLS(o.TLSCert, o.TLSKey); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +77,7 @@ func (s *service) routes() []route {
 		{pattern: "POST /v1/query", minimumRole: access.Read, accepts: any, takes: []string{"k", "limit"}, gate: s.queries,
 			make: decoding(q.query)},
 		{pattern: "POST /v1/batch", minimumRole: access.Read, accepts: []string{mediaBytes}, takes: []string{"k", "unique"},
-			gate: s.batches, streams: true, make: q.batch},
+			gate: s.batches, streams: true, make: decoding(q.batch)},
 		{pattern: "POST /v1/insert", minimumRole: access.Write, accepts: any, takes: []string{"id", "on_conflict", "ttl"},
 			gate: s.inserts, make: decoding(d.insert)},
 		{pattern: "POST /v1/check-and-insert", minimumRole: access.Write, accepts: any, takes: []string{"id", "k", "limit",
@@ -83,9 +85,9 @@ func (s *service) routes() []route {
 		{pattern: "POST /v1/delete", minimumRole: access.Write, accepts: json, gate: s.inserts, make: decoding(d.delete)},
 		{pattern: "GET /v1/documents/{id...}", minimumRole: access.Read, gate: s.queries, make: d.get},
 		{pattern: "GET /v1/documents", minimumRole: access.Read, takes: []string{"cursor", "limit", "prefix"}, gate: s.batches,
-			make: d.list},
+			make: decoding(d.list)},
 		{pattern: "DELETE /v1/documents", minimumRole: access.Admin, takes: []string{"prefix"}, gate: s.batches, streams: true,
-			make: d.deletePrefix},
+			make: decoding(d.deletePrefix)},
 		{pattern: "GET /v1/stats", minimumRole: access.Read, make: a.statistics},
 		{pattern: "GET /openapi.json", minimumRole: access.Anyone, serve: serveOpenAPI(s.options, &s.index)},
 		{pattern: "GET /livez", minimumRole: access.Anyone, serve: s.livez},
@@ -94,23 +96,6 @@ func (s *service) routes() []route {
 	if s.options.Backups != "" {
 		list = append(list, route{pattern: "POST /v1/backup", minimumRole: access.Admin, accepts: json, streams: true,
 			make: decoding(a.backup)})
-	}
-	return list
-}
-
-// adminRoutes returns the endpoints of the admin listener.
-func (s *service) adminRoutes(withPProf bool) []route {
-	list := []route{
-		{pattern: "GET /metrics", minimumRole: access.Metrics, serve: s.metrics.handler().ServeHTTP},
-		{pattern: "GET /livez", serve: s.livez},
-		{pattern: "GET /readyz", serve: s.readyz},
-	}
-	if !withPProf {
-		return list
-	}
-	for name, serve := range map[string]http.HandlerFunc{"": pprof.Index, "cmdline": pprof.Cmdline,
-		"profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace} {
-		list = append(list, route{pattern: "GET /debug/pprof/" + name, minimumRole: access.Admin, serve: serve, streams: true})
 	}
 	return list
 }
@@ -142,10 +127,13 @@ func (s *service) handler(local bool) http.Handler {
 }
 
 // adminHandler returns the handler of the admin listener.
-func (s *service) adminHandler(local, withPProf bool) http.Handler {
-	m := s.mux(s.adminRoutes(withPProf), func(path string) string {
-		return fmt.Sprintf("no such endpoint: %.80q; there are /metrics, /livez, /readyz and, with --pprof, /debug/pprof/",
-			path)
+func (s *service) adminHandler(local bool) http.Handler {
+	m := s.mux([]route{
+		{pattern: "GET /metrics", minimumRole: access.Metrics, serve: s.metrics.handler().ServeHTTP},
+		{pattern: "GET /livez", serve: s.livez},
+		{pattern: "GET /readyz", serve: s.readyz},
+	}, func(path string) string {
+		return fmt.Sprintf("no such endpoint: %.80q; there are /metrics, /livez and /readyz", path)
 	})
 	return s.observe(withChecks(m, checkOrigin(local)))
 }
@@ -203,8 +191,8 @@ func (s *service) guard(to *route) http.Handler {
 func (s *service) answer(w *answer, r *http.Request, to *route) (p *problem) {
 	// Read the arguments.
 	ctx := r.Context()
-	c := &call{client: recordOf(ctx).client, index: s.index.Load()}
-	if c.arguments, p = readArguments(r, to.takes); p != nil {
+	c := &call{index: s.index.Load(), id: r.PathValue("id"), accept: r.Header["Accept"]}
+	if c.parameters, p = readParameters(r.URL.RawQuery, to.takes); p != nil {
 		return p
 	}
 	if c.index == nil { // the server stopped meanwhile

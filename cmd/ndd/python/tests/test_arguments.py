@@ -14,7 +14,7 @@ NOT_HERE = {
     "fingerprint": {"sketch", "show-recipe", "explain", "learn-idf", "shard", "force"},  # write files or texts
     "decontaminate": {"shard"},
     "passages": {"decisions", "shard"},
-    "serve": {"index", "create", "load", "memory-only", "listen", "admin", "pprof", "access-log", "insecure-no-auth", "token-file", "tls-cert", "tls-key", "tls-client-ca", "stop-with-stdin"},
+    "serve": {"index", "create", "load", "memory-only", "listen", "admin", "access-log", "insecure-no-auth", "token-file", "tls-cert", "tls-key", "stop-with-stdin"},
 }
 
 

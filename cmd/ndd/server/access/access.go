@@ -1,11 +1,10 @@
-// Package access decides who may use the server, by bearer tokens and client certificates. It also refuses requests
-// that a web site makes a browser send.
+// Package access decides who may use the server, by bearer tokens. It also refuses requests that a web site makes a
+// browser send.
 //
-//	request ──► Host, Origin (CheckOrigin) ──► token or certificate ──► role (Keyring.Authorize) ──► what the role may do
+//	request ──► Host, Origin (CheckOrigin) ──► token ──► role (Keyring.Authorize) ──► what the role may do
 //
-// A file has lines "TOKEN ROLE", and "cn:NAME ROLE" for names of client certificates. The roles are
-// metrics, read, write and admin; "loopback metrics" lets programs of this machine read metrics
-// without a token. Tokens are stored as hashes and compared in constant time.
+// A file has lines "TOKEN ROLE". The roles are metrics, read, write and admin. Tokens are stored as hashes and compared
+// in constant time.
 package access
 
 import (
@@ -22,7 +21,7 @@ type Role int
 
 // The roles.
 const (
-	Anyone  Role = iota // needs neither token nor certificate
+	Anyone  Role = iota // needs no token
 	Metrics             // may read metrics, and nothing else
 	Read
 	Write

@@ -20,18 +20,17 @@ const (
 	writeToken = "write-0123456789abcdef"
 	adminToken = "admin-0123456789abcdef"
 	tokenLines = "# who may do what\n\n" + readToken + " read\n" + writeToken + "\twrite\n  " + adminToken +
-		" admin\ncn:crawler seven write\n"
+		" admin\n"
 )
 
 func TestTokenFiles(t *testing.T) {
 	for _, c := range []struct{ name, text, wrong string }{
 		{"good", tokenLines, ""},
-		{"a certificate without a name", "cn: read\n", "line 1: a certificate needs a name"},
 		{"one word", readToken + "\n", "line 1: must be a token and a role"},
 		{"three words", "\n" + readToken + " read write\n", "line 2: must be a token and a role"},
 		{"no role", readToken + " owner\n", "line 1: the role"},
 		{"a short token", "secret read\n", "line 1: a token of 6 bytes"},
-		{"one twice", tokenLines + readToken + " admin\n", "line 7: the token is already on"},
+		{"one twice", tokenLines + readToken + " admin\n", "line 6: the token is already on"},
 		{"empty", "# nothing\n\n", "no tokens"},
 		{"a long line", strings.Repeat("x", 70_000) + " read\n", "too long"},
 		{"too many", manyTokens(tokensMax + 1), "more than 10000"},

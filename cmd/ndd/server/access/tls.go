@@ -2,24 +2,21 @@ package access
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
-	"os"
 	"strings"
 	"sync/atomic"
 )
 
-// A TLS has the server's certificate and key and, if clients need certificates, the certificates of their authorities.
-// It reads the files again when they have changed. It is safe for concurrent use.
+// A TLS has the server's certificate and key. It reads the files again when they have changed. It is safe for concurrent
+// use.
 type TLS struct {
-	cert, key, clientCA string
-	current             atomic.Pointer[tls.Config]
+	cert, key string
+	current   atomic.Pointer[tls.Config]
 }
 
-// NewTLS reads the files, all in PEM. Without clientCA, clients need no certificate. Errors name
-// the file.
-func NewTLS(cert, key, clientCA string) (*TLS, error) {
-	t := &TLS{cert: cert, key: key, clientCA: clientCA}
+// NewTLS reads the files, both in PEM. Errors name the file.
+func NewTLS(cert, key string) (*TLS, error) {
+	t := &TLS{cert: cert, key: key}
 	return t, t.Reload()
 }
 
@@ -29,19 +26,12 @@ func (t *TLS) Reload() error {
 	if err != nil {
 		return fmt.Errorf("certificate %s, key %s: %w", t.cert, t.key, err)
 	}
-	c := &tls.Config{
+	t.current.Store(&tls.Config{
 		MinVersion:   tls.VersionTLS12,
 		CipherSuites: aead(),
 		Certificates: []tls.Certificate{pair},
 		NextProtos:   []string{"http/1.1"}, // the limits of connections need one request at a time on each
-	}
-	if t.clientCA != "" {
-		if c.ClientCAs, err = Authorities(t.clientCA); err != nil {
-			return err
-		}
-		c.ClientAuth = tls.RequireAndVerifyClientCert
-	}
-	t.current.Store(c)
+	})
 	return nil
 }
 
@@ -53,19 +43,6 @@ func aead() (ids []uint16) {
 		}
 	}
 	return ids
-}
-
-// Authorities reads the certificates of a file, in PEM.
-func Authorities(path string) (*x509.CertPool, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("certificate authorities: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(data) {
-		return nil, fmt.Errorf("certificate authorities %s: no certificate in PEM", path)
-	}
-	return pool, nil
 }
 
 // Config returns the configuration of a listener. After Reload, new connections use the new files.

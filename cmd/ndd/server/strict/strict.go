@@ -42,20 +42,20 @@ var options = json.JoinOptions(json.RejectUnknownMembers(true),
 		return json.SkipFunc
 	})))
 
-// Read reads a body, one JSON value, into *into. It returns the first mistake, or nil.
-func Read(body []byte, into any) *Error {
+// Read reads a body, one JSON value, into *into. It returns the first mistake, or nil. place is the place of the value.
+func Read(place string, body []byte, into any) *Error {
 	err := json.Unmarshal(body, into, options)
 	if err == nil {
 		return nil
 	}
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return syntaxProblem(body, e)
+		return syntaxProblem(place, body, e)
 	}
 	e, ok := errors.AsType[*json.SemanticError](err)
 	if !ok {
-		return &Error{Place: "body", Message: err.Error()}
+		return &Error{Place: place, Message: err.Error()}
 	}
-	text, place := isText(e.GoType), placeOf(e.JSONPointer)
+	text, place := isText(e.GoType), placeOf(place, e.JSONPointer)
 	switch {
 	case e.Err == json.ErrUnknownName:
 		return &Error{Place: place, Message: "unexpected property: there are " + strings.Join(Fields(e.GoType), ", ")}
@@ -67,10 +67,10 @@ func Read(body []byte, into any) *Error {
 
 // syntaxProblem describes a body that is not JSON. It also describes invalid UTF-8, lone surrogates and repeated
 // names, which different programs may read differently.
-func syntaxProblem(body []byte, e *jsontext.SyntacticError) *Error {
-	place, offset := placeOf(e.JSONPointer), int(e.ByteOffset)
+func syntaxProblem(root string, body []byte, e *jsontext.SyntacticError) *Error {
+	place, offset := placeOf(root, e.JSONPointer), int(e.ByteOffset)
 	if e.Err == io.ErrUnexpectedEOF || offset >= len(body) {
-		return &Error{"body", fmt.Sprintf("not JSON: it ends at byte %d", len(body)), true}
+		return &Error{root, fmt.Sprintf("not JSON: it ends at byte %d", len(body)), true}
 	}
 	tail := body[offset:]
 	c, size := utf8.DecodeRune(tail)
@@ -82,13 +82,13 @@ func syntaxProblem(body []byte, e *jsontext.SyntacticError) *Error {
 	case len(tail) >= 6 && tail[1] == 'u' && tail[2]|0x20 == 'd':
 		return &Error{Place: place, Message: fmt.Sprintf("a lone surrogate, %s, at byte %d", bytes.ToLower(tail[:6]), offset)}
 	}
-	return &Error{"body", fmt.Sprintf("not JSON: unexpected %q at byte %d", c, offset), true}
+	return &Error{root, fmt.Sprintf("not JSON: unexpected %q at byte %d", c, offset), true}
 }
 
-// placeOf returns a place in a body in the syntax of Go.
-func placeOf(p jsontext.Pointer) string {
+// placeOf returns a place in a value in the syntax of Go.
+func placeOf(root string, p jsontext.Pointer) string {
 	var b strings.Builder
-	b.WriteString("body")
+	b.WriteString(root)
 	for token := range p.Tokens() {
 		if _, err := strconv.Atoi(token); err == nil {
 			fmt.Fprintf(&b, "[%s]", token)

@@ -94,7 +94,7 @@ func TestMistakes(t *testing.T) {
 		`{"text": "\udc00\ud800"}`:                         `body.text: a lone surrogate, \udc00, at byte 10`,
 		`{"text": "\ud800\u0061"}`:                         `body.text: a lone surrogate, \ud800, at byte 10`,
 	} {
-		err := Read([]byte(body), new(sample))
+		err := Read("body", []byte(body), new(sample))
 		got := "no mistake"
 		if err != nil {
 			if got = err.Place + ": " + err.Message; err.Syntax {
@@ -114,14 +114,14 @@ func FuzzRead(f *testing.F) {
 		`{"k":3e0,"text":"a\"\\\/\b\f\n\r\té😀\u00e9\ud83d\uDE00","word":"\u0061"}`,
 		`{"list":[{"k":64},{"list":[{"number":0.0}]},{"text":""}]}`, `{"te\u0078t":"\u0000"}`, `{"number": 1e5, "k": -0}`,
 	} {
-		if err := Read([]byte(body), new(sample)); err != nil {
+		if err := Read("body", []byte(body), new(sample)); err != nil {
 			f.Errorf("%s: %v", body, err)
 		}
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var got, want sample
-		if err := Read(body, &got); err != nil {
+		if err := Read("body", body, &got); err != nil {
 			if err.Syntax && json.Valid(body) {
 				t.Fatalf("%q: %v, but it is JSON", body, err)
 			}
