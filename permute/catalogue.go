@@ -9,7 +9,6 @@ import (
 // ByName returns the design with a name: a name of the [Catalogue], or any other name of these forms:
 //
 //	one halves thirds quarters ... ninths    parts
-//	weave-M-LEAD                             weave
 //	choose-M-LEAD                            choose, LEAD = M-k or less
 //	nested-M-M-...                           nested
 //	paper-4 paper-10 paper-16 paper-20       paper
@@ -38,12 +37,10 @@ func ByName(name string, k int, seed uint64) (Design, error) {
 		return paper(n[0], k, seed)
 	case kind == "choose" && len(n) == 2:
 		return choose(n[0], n[1], k, seed)
-	case kind == "weave" && len(n) == 2:
-		return weave(n[0], n[1], k, seed)
 	case kind == "nested" && n != nil:
 		return nestedDesign(n, k, seed)
 	}
-	return Design{}, fmt.Errorf("no design %.80q; for k = %d there are %s, and choose-M-LEAD, weave-M-LEAD, nested-M-M",
+	return Design{}, fmt.Errorf("no design %.80q; for k = %d there are %s, and choose-M-LEAD, nested-M-M",
 		name, k, strings.Join(strings.Fields(catalogue[k]), ", "))
 }
 
@@ -88,8 +85,8 @@ var catalogue = [MaxK + 1]string{
 		"eighths ninths choose-10-2",
 }
 
-// mixed are families of tables with different radii over overlapping sets of blocks, which neither parts nor weave
-// can express. In the literature they are lottery designs: every ticket of k numbers shares k-r numbers with some
+// mixed are families of tables with different radii over overlapping sets of blocks, which parts cannot
+// express. In the literature they are lottery designs: every ticket of k numbers shares k-r numbers with some
 // block. Here each set has its own radius. A ticket may contain a number more than once, because a block may have
 // more than one error. The name has k and the radii, one digit per table. Some have a short proof:
 //

@@ -32,11 +32,6 @@ func candidates(t *testing.T, k int) []Design {
 	for m := k + 2; m <= k+8; m++ {
 		try(fmt.Sprintf("choose-%d-%d", m, m-k))
 	}
-	for m := 3; m <= 16; m++ {
-		for lead := 2; lead < m; lead++ {
-			try(fmt.Sprintf("weave-%d-%d", m, lead))
-		}
-	}
 	for _, s := range append(slices.Clone(coverings), mixed...) {
 		if s.k == k {
 			try(s.name)
@@ -155,8 +150,8 @@ func Example() {
 		}
 		slices.Sort(sorted)
 
-		top := ^uint64(0) << (64 - p.Leading())
-		for flips := range Flips(p.Leading(), table.Radius).All() {
+		top := ^uint64(0) << (64 - table.Leading())
+		for flips := range Flips(table.Leading(), table.Radius).All() {
 			from := (p.Apply(query) ^ flips) & top
 			pos, _ := slices.BinarySearch(sorted, from)
 			for ; pos < len(sorted) && sorted[pos]&top == from; pos++ {

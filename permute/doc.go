@@ -45,8 +45,7 @@
 // Memory is scarcer than probes: each table repeats every fingerprint, while the cache misses of independent probes
 // overlap. Of m disjoint parts, some part has at most floor(k/m) of k errors. So m tables with that radius are
 // enough. By the general pigeonhole principle (parts) the radii only need to sum to k-m+1. For k = 3, three parts
-// need the radii (1, 0, 0) instead of (1, 1, 1). Parts may also overlap (weave). If every bit leads in l of m tables,
-// k errors are counted k*l times, and radii that sum to k*l-m+1 are enough. Coverings and radii can be combined:
+// need the radii (1, 0, 0) instead of (1, 1, 1). Coverings and radii can be combined:
 //
 //	5 tables, k = 3: mixed-3-10000
 //

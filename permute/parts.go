@@ -30,29 +30,3 @@ func parts(m, k int, seed uint64) (Design, error) {
 	}
 	return d, nil
 }
-
-// weave returns the design of overlapping parts: m blocks, where table i has the blocks i, i+1, ..., i+lead-1 (modulo
-// m). So each bit leads in lead of the m tables, and at most k errors are counted at most k*lead times. By the same
-// pigeonhole principle as in parts, the radii only need to sum to k*lead-m+1. For the same number of leading bits it
-// has more tables than parts, but smaller radii, so fewer probes. Its name is weave-M-LEAD.
-func weave(m, lead, k int, seed uint64) (Design, error) {
-	name := fmt.Sprintf("weave-%d-%d", m, lead)
-	if lead < 2 || lead >= m || m > 64 {
-		return Design{}, fmt.Errorf("design %s: want 2 to m-1 of at most 64 blocks to lead", name)
-	}
-	extra := k*lead - m + 1
-	if k < 0 || k > MaxK || extra < 0 {
-		return Design{}, fmt.Errorf("design %s: supports k = %d to %d, not %d", name, (m-1+lead-1)/lead, MaxK, k)
-	}
-	radii := even(extra, m)
-	blocks := spread(even(64, m), seed)
-	d := Design{Name: name, K: k, Seed: seed}
-	for i, radius := range radii {
-		t := Table{Radius: min(radius, k)}
-		for j := range lead {
-			t.Mask |= blocks[(i+j)%m]
-		}
-		d.Tables = append(d.Tables, t)
-	}
-	return d, nil
-}

@@ -1,8 +1,6 @@
 package permute
 
 import (
-	"math/bits"
-
 	"example.org/ndd/asm"
 )
 
@@ -23,9 +21,6 @@ func New(mask uint64) Permutation { return Permutation{mask} }
 
 // Mask returns the mask of New.
 func (p *Permutation) Mask() uint64 { return p.mask }
-
-// Leading returns the number of bits of the mask, which is the number of leading bits of Apply(x).
-func (p *Permutation) Leading() int { return bits.OnesCount64(p.mask) }
 
 // Apply returns x with its bits permuted.
 func (p *Permutation) Apply(x uint64) uint64 {
