@@ -56,6 +56,6 @@
 //
 // # Concurrency and cost
 //
-// All functions compute with values and are safe for concurrent use. A plan takes about a millisecond, and some
+// A [Sample] is used by one goroutine; all else computes with values. A plan takes about a millisecond, and some
 // tenths of a second with a sample, for all fingerprints (TestPlanningIsQuick).
 package plan

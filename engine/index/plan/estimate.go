@@ -7,17 +7,35 @@ import (
 	"example.org/ndd/permute"
 )
 
-// An estimate counts pairs of a sample's sorted keys that agree. It counts its steps. Each step reads one key and
-// takes a few nanoseconds, so a limit on steps bounds planning time on every machine.
+// An estimate has a sample in the order of a table: permuted by its mask, and sorted. It counts pairs of keys that agree.
 type estimate struct {
-	keys  []uint64
-	steps uint64
+	sample *Sample
+	keys   []uint64
+	entry  entry
+	shares map[[2]int]float64 // known results of share, by leading bits and radius
+}
+
+// share returns the probability that two different fingerprints differ in at most radius of the first leading bits. It
+// takes at most some milliseconds, for every radius.
+func (e *estimate) share(leading, radius int) float64 {
+	key := [2]int{leading, radius}
+	share, ok := e.shares[key]
+	switch {
+	case ok:
+		return share
+	case radius > 0:
+		share = e.nearShare(leading, radius)
+	default:
+		share = e.exactShare(leading)
+	}
+	e.shares[key] = share
+	return share
 }
 
 // agreeing returns the number of pairs of keys that agree in their leading bits.
 func (e *estimate) agreeing(leading int) (pairs float64) {
 	keys := e.keys
-	e.steps += uint64(len(keys))
+	e.sample.steps += uint64(len(keys))
 	shift := 64 - leading
 	run := 0
 	for i := range keys {
@@ -78,7 +96,7 @@ func (e *estimate) nearShare(leading, radius int) float64 {
 		for low := cut; len(low) > 0; {
 			n, done := asm.Within64(positions, low, cut[q*len(keys)/count], radius)
 			pairs += n
-			e.steps += uint64(done)
+			e.sample.steps += uint64(done)
 			low = low[done:]
 		}
 		pairs-- // the key itself

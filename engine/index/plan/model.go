@@ -76,19 +76,19 @@ func newUniformWork(md model, t permute.Table, n float64, k int, e entry) work {
 	return newWork(t, leading, n, k, e)
 }
 
-// workOn returns the work in table t of n keys that are distributed as the sample, or uniformly if it is nil.
-func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) work {
+// workOn returns the work in table t of n keys that are distributed as in the estimate, or uniformly if it is nil.
+func workOn(s *estimate, md model, t permute.Table, n float64, k int, e entry) work {
 	w := newUniformWork(md, t, n, k, e)
 	if s == nil {
 		return w
 	}
 	if t.Radius > 0 {
-		keys := table.SampleOf(s.permuted(t.Mask), md.layout(), n, w.leading)
+		keys := table.SampleOf(s.keys, md.layout(), n, w.leading)
 		if p := keys.PlanProbes(t.Leading(), t.Radius, k); p.Leading > w.leading {
 			w = newWork(t, p.Leading, n, k, e) // the same number of leading bits as the table itself
 		}
 	}
-	w.candidates = min(n, n*s.share(t.Mask, w.leading, t.Radius)/w.probes)
+	w.candidates = min(n, n*s.share(w.leading, t.Radius)/w.probes)
 	return w
 }
 

@@ -46,6 +46,10 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 		return nil, err
 	}
 	for i := range designs {
+		var estimates []*estimate
+		if r.Sample != nil {
+			estimates = r.Sample.estimates(&designs[i], float64(r.Fingerprints))
+		}
 		for _, md := range models {
 			if r.Layout != "" && r.Layout != md.layout() {
 				continue
@@ -53,7 +57,7 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			p.Options = append(p.Options, p.option(&designs[i], md))
+			p.Options = append(p.Options, p.option(&designs[i], md, estimates))
 		}
 	}
 	// Choose one and explain the choice.
@@ -128,28 +132,30 @@ func distinct(list []permute.Design) (result []permute.Design) {
 	return result
 }
 
-// option predicts the cost of a design in a layout.
-func (p *Plan) option(d *permute.Design, md model) (o Option) {
+// option predicts the cost of a design in a layout. Without estimates for its tables, fingerprints are uniform.
+func (p *Plan) option(d *permute.Design, md model, estimates []*estimate) (o Option) {
 	r := &p.Request
 	n := float64(r.Fingerprints)
 	uniform := uniformEntry(n)
 	o = Option{Design: *d, Name: d.Name, Layout: md.layout(), Tables: len(d.Tables), Radius: [2]int{math.MaxInt, 0}}
 	o.Leading[0], o.Leading[1] = d.Leading()
 	// Sum up bytes and work of the tables.
-	for _, t := range d.Tables {
+	for i, t := range d.Tables {
+		var s *estimate
 		e := uniform
-		if r.Sample != nil {
-			e = r.Sample.entry(t.Mask, n)
+		if estimates != nil {
+			s = estimates[i]
+			e = s.entry
 		}
-		w := workOn(r.Sample, md, t, n, r.K, e)
+		w := workOn(s, md, t, n, r.K, e)
 		o.work = append(o.work, w)
 		o.Probes += w.probes
 		o.Candidates += w.probes * w.candidates
 		o.BucketBits = md.bucketBits(n, e)
 		o.Radius = [2]int{min(o.Radius[0], t.Radius), max(o.Radius[1], t.Radius)}
 		parts := md.parts(n, e)
-		if r.Sample != nil && md.layout() == table.LayoutPlanar {
-			parts = append(parts, table.Part{Name: "wide", Bytes: r.Sample.wideBytes(t.Mask, n)})
+		if s != nil && md.layout() == table.LayoutPlanar {
+			parts = append(parts, table.Part{Name: "wide", Bytes: s.wideBytes(n)})
 		}
 		if o.Parts == nil {
 			o.Parts = parts

@@ -30,7 +30,7 @@ func (planarModel) bucketBits(n float64, _ entry) int {
 	return int(bucketBits)
 }
 
-// parts omits the wide lines: see [Sample.wideBytes].
+// parts omits the wide lines: see [estimate.wideBytes].
 func (md planarModel) parts(n float64, _ entry) []table.Part { return table.PlanarParts(uint64(n)) }
 
 // units returns the number of buckets that a probe reads. A probe with fewer leading bits than a bucket reads every

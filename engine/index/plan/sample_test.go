@@ -47,7 +47,7 @@ func TestShare(t *testing.T) {
 			for _, ask := range [][2]int{{4, 0}, {9, 0}, {12, 1}, {16, 3}} {
 				leading, radius := ask[0], ask[1]
 				want := bruteShare(s.fingerprints, mask, leading, radius)
-				got := s.share(mask, leading, radius)
+				got := s.estimate(mask, 3000).share(leading, radius)
 				// The effect of chance on a count of pairs, and the prior.
 				pairs := want * float64(len(s.fingerprints)) * float64(len(s.fingerprints)) / 2
 				if want > 0 && math.Abs(got-want) > want*(0.05+8/math.Sqrt(pairs)) {
@@ -74,9 +74,9 @@ func TestEntry(t *testing.T) {
 		must.Do(t, err)
 		const mask = 0xffffffff
 		var counts [huffman.Positions]uint64
-		huffman.Count(&counts, whole.permuted(mask))
+		huffman.Count(&counts, whole.estimate(mask, 1).keys)
 		want := entryOf(&counts).mean
-		if got := s.entry(mask, float64(len(whole.fingerprints))).mean; math.Abs(got-want) > 0.03*want+0.3 {
+		if got := s.estimate(mask, float64(len(whole.fingerprints))).entry.mean; math.Abs(got-want) > 0.03*want+0.3 {
 			t.Errorf("%s: %.2f bits a key, want %.2f", name, got, want)
 		}
 	}
