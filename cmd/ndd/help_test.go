@@ -83,10 +83,6 @@ func TestEvalExamples(t *testing.T) {
 			t.Errorf("%s: status %d\n%s%s", line, status, messages.String(), out.String())
 		}
 	}
-	rows, err := os.ReadFile("found.tsv")
-	if err != nil || bytes.Count(rows, []byte("\tsame\t")) < 20 || bytes.Count(rows, []byte("\tdifferent\t")) < 10 {
-		t.Errorf("found.tsv: %v\n%s", err, rows)
-	}
 }
 
 // commandLines returns the calls of ndd in a text of indented lines, without comments, pipes and other commands.

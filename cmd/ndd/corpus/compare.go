@@ -36,10 +36,10 @@ func newCompare(g *cli.Files) *cobra.Command {
 		Long: `Compare two documents: distance, features, Jaccard similarity, and the passages that only
 one of them has.
 
-A and B are files with one document each; or FILE:ROW, a line or record of a file, from 1,
-as the tables of 'ndd dedup' name them. One of them may be - for standard input. Shingles
-are 3 words, or 5 characters in scripts without spaces, where a Latin word counts as its
-characters do. The Jaccard similarity is also given as sketches of 64 bytes estimate it.`,
+A and B are files with one document each, or FILE:ROW, a line or record of a file, from 1,
+as in the columns file and row of 'ndd dedup'. One of them may be - for standard input.
+Shingles are 3 words, or 5 characters in scripts without spaces. Jaccard by sketches is
+the estimate that dedup uses. Before each passage is its position in the text, in bytes.`,
 		Annotations: cli.HelpOf("Guide: ndd help corpus. Terms: ndd help concepts", "Documents: k=N passages=N"),
 		Example: `  ndd compare old.html new.html
   ndd compare crawl.jsonl.zst:17 crawl.jsonl.zst:4711`,

@@ -18,11 +18,11 @@ var mapReduceJobs = []mapReduceJob{{
 	in: `a JSON object, with the fields --text and --id`,
 	out: `fingerprint (16 hexadecimal digits, or dashes for a document that is too short),
 tab, ID, bytes of text, their hash, sketch (88 digits, or - with --sketch none)`,
-	notes: `A JSON object without an ID is a bad record: a line number says nothing in a part. With --rows the part is a whole
-file, and documents are identified by file and row, as on one machine: IDs may be missing, or recur. Hadoop names the file in the
-environment variable mapreduce_map_input_file; a shell must. For Hadoop to leave files whole:
+	notes: `A JSON object without an ID is a bad record, because a line number in a part identifies nothing. With --rows, the
+part is a whole file, and file and row identify a document: IDs may then be missing or repeated. The environment variable
+mapreduce_map_input_file names the file. Hadoop sets it, in a shell you must. Hadoop does not split files with
 -D mapreduce.input.fileinputformat.split.minsize=1000000000000.
-A part of another format is one file: hdfs dfs -cat FILE | ndd mapreduce map
+In other formats, a part is one file: hdfs dfs -cat FILE | ndd mapreduce map
 fingerprint --input-format warc. A local file, such as one of Parquet, can be an argument: ndd mapreduce map fingerprint
 --input-format parquet FILE`,
 	columns:  2,
@@ -37,8 +37,8 @@ fingerprint --input-format warc. A local file, such as one of Parquet, can be an
 	shuffle: `row of the query, distance, fingerprint and ID, all in the key: 19 bytes and the ID
 for each hit`,
 	out: `row of the query, tab, fingerprint, distance, ID, as 'ndd batch'`,
-	side: `--queries: raw fingerprints (.bin) or .ndf, which every map maps. One of another
-recipe than the input's is refused`,
+	side: `--queries: raw fingerprints (.bin) or .ndf, which every map reads. It must have
+the recipe of the input`,
 	notes: `'ndd help cluster' has commands that make such lines from raw fingerprints. After collect, sort -n -s -k 1,1 puts
 the rows in order.`,
 	mapLine: "-k 3 --queries Q.bin", file: "Q.bin",
@@ -51,7 +51,7 @@ the rows in order.`,
 	},
 }, {
 	name: "pairs", short: "pairs of documents with near fingerprints, verified by their sketches",
-	in: `what the job fingerprint writes, or the job dedup. A line with a fingerprint, tab and ID
+	in: `the output of the job fingerprint or of the job dedup. A line with a fingerprint, tab and ID
 has no sketch: its pairs are unverified`,
 	shuffle: `table, leading bits, rank, ID and hash of the text in the key; fingerprint and sketch after the tab: 140 bytes and
 the ID for each document and table, 50 without sketches; there are k + 1 tables`,
@@ -76,8 +76,8 @@ the nearest one; the counter pairs_left_out counts the rest.`,
 	},
 }, {
 	name: "dedup", short: "a round of decisions: which documents are dropped, and for which one",
-	in: `what the job fingerprint writes; in later rounds what the round before wrote, and what
-the job pairs --most 1 made of it`,
+	in: `the output of the job fingerprint; in later rounds the output of the round before, and
+the output of the job pairs --most 1 for it`,
 	shuffle: `hash of the text, rank and ID of every document in the key; fingerprint and sketch after the tab: 130 bytes and the
 ID for each document of the first round, and later for each document that has near ones`,
 	out: `hash of the text, tab, state of the document; collect writes the table of dropped documents, as dropped.tsv of
@@ -93,7 +93,7 @@ tell apart, the first in order of files and rows is kept (fingerprint --rows), o
 	name: "signatures", short: "documents to signatures, for finding copies",
 	in:       `a JSON object, with the fields --text and --id`,
 	out:      `ID, tab, all signatures (11 digits each), or - for a document that has too few`,
-	notes:    `The method is one for all documents: 'ndd copies --method auto' takes one by language.` + methodFileNote,
+	notes:    `All documents have the same method. Only 'ndd copies --method auto' chooses it by language.` + methodFileNote,
 	mapFlags: "texts method",
 	make: func(m *mapReduce) (any, error) {
 		c, err := m.docs.Config(m.g, nil)
@@ -105,11 +105,11 @@ tell apart, the first in order of files and rows is kept (fingerprint --rows), o
 	},
 }, {
 	name: "copies-docs", short: "copies, by an index that is split by documents",
-	in:      `what the job signatures writes; each map compares its part with --queries`,
+	in:      `the output of the job signatures; each map compares its part with --queries`,
 	shuffle: `pairs of documents that are similar, all in the key: 16 bytes and both IDs each`,
 	out: `ID, tab, ID, numbers of signatures, shared ones; collect writes the table of
 'ndd copies', in its order`,
-	side:    `--queries: all that the job signatures wrote, which every map reads`,
+	side:    `--queries: the whole output of the job signatures, which every map reads`,
 	mapLine: "--method winnow --queries signatures.tsv", reduceLine: "--method winnow", file: "signatures.tsv",
 	collectLine: "--signatures signatures.tsv",
 	notes:       `The shuffle grows with the number of pairs. The file --queries is copied to every map.` + methodFileNote + collectNote,
@@ -120,12 +120,12 @@ tell apart, the first in order of files and rows is kept (fingerprint --rows), o
 	},
 }, {
 	name: "copies-terms", short: "copies, by an index that is split by terms: partial overlaps",
-	in: `what the job signatures writes`,
+	in: `the output of the job signatures`,
 	shuffle: `signature, number of the document's signatures, hash of these, and ID, all in the key: 30 bytes
 and the ID for each signature of each document`,
 	out:     `ID, tab, ID, numbers of signatures: a line for each signature that two documents share`,
 	mapLine: "--method winnow", reduceLine: "--method winnow",
-	notes: `What it writes grows with the square of the documents that share a signature; the
+	notes: `Its output grows with the square of the documents that share a signature; the
 job copies-sum adds it up. copies-docs finds the same pairs.` + methodFileNote,
 	mapFlags: "method threshold", flags: "method threshold",
 	make: func(m *mapReduce) (any, error) {
@@ -134,7 +134,7 @@ job copies-sum adds it up. copies-docs finds the same pairs.` + methodFileNote,
 	},
 }, {
 	name: "copies-sum", short: "copies, by an index that is split by terms: sums",
-	in: `what the job copies-terms writes`,
+	in: `the output of the job copies-terms`,
 	shuffle: `both IDs and numbers of signatures in the key, 14 bytes and the IDs, and after the tab 1, or 0 for a
 signature outside min-df and max-df`,
 	out:     `as copies-docs`,

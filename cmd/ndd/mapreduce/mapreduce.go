@@ -76,8 +76,8 @@ func newMapReduce(g *cli.Files) *cobra.Command {
 		Short: "Run a step of a job over lines, for Hadoop, Spark or a shell",
 		Long: `Run one step of a job as a filter: lines from standard input, lines to standard
 output. Hadoop Streaming and Spark's pipe run such filters on a cluster, and a
-shell with sort runs them here. 'ndd help cluster' says when that is worth it, how
-many parts to make, and what to type.
+shell with sort runs them here. 'ndd help cluster' compares this with other ways, and
+has the sizes and a complete script.
 
 Jobs:
 
@@ -85,13 +85,12 @@ Jobs:
 'ndd mapreduce map JOB --help' says what a job reads and writes, what its shuffle
 must do, and the command lines that run it.
 
-Every task ends what it writes with end records (~end), by which the next step
-knows that nothing is lost: leave them in. collect checks the results of all tasks
-and writes them as the other commands do.
+Every task writes end records (~end) last, which show the next step whether records
+were lost. Do not remove them. collect checks the results of all tasks and writes
+them in the formats of the other commands.
 
-Under Hadoop Streaming, which is known by the environment variable
-mapreduce_task_attempt_id, counters and status are written as reporter: lines on
-standard error; elsewhere as messages.
+Counters are messages. Under Hadoop Streaming (the environment variable
+mapreduce_task_attempt_id is set), they are reporter: lines on standard error.
 
 Exit status: 0 only if all input was read and everything was written; 3 if records
 were lost or came twice, or fingerprints of two recipes met; 4 from collect, if
@@ -121,7 +120,7 @@ func jobList() string {
 var stepShort = map[string]string{
 	"map":     "Read a part of the input, write records for the shuffle",
 	"reduce":  "Read sorted records, write results",
-	"collect": "Check that the results of all tasks are whole, and write them",
+	"collect": "Check that the results of all tasks are complete, and write them",
 }
 
 func newStep(g *cli.Files, step string) *cobra.Command {

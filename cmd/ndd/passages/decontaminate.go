@@ -59,7 +59,7 @@ func (p *decontaminateRun) register(f *pflag.FlagSet) {
 	f.IntVar(&p.o.MinWords, "min-words", decontaminate.DefaultMinWords, "leave out items with fewer words")
 	f.Float64Var(&p.o.Threshold, "threshold", decontaminate.DefaultThreshold,
 		"minimum score of a hit, above 0 and at most 1")
-	f.IntVar(&p.o.Common, "common", decontaminate.DefaultCommon, "documents from which words weigh no less")
+	f.IntVar(&p.o.Common, "common", decontaminate.DefaultCommon, "maximum of documents that lower a word's weight")
 	f.StringVarP(&p.out, "output", "o", "", "table of the hits (default: standard output)")
 	f.StringVar(&p.sets, "sets", "", "table of the sets of items: .tsv, .jsonl or .parquet")
 	f.StringVar(&p.writeKept, "write-kept", "", "copies of the inputs without documents that have hits")

@@ -66,9 +66,9 @@ func (p *passagesRun) register(f *pflag.FlagSet) {
 		passages.WordsMax))
 	f.StringVar(&p.ignore, "ignore", "", "ignore wrap, markup, space, case, digits, or none")
 	f.IntVar(&p.o.MinChars, "min-chars", 20, "ignore units with fewer characters")
-	f.IntVar(&p.o.MinCount, "min-count", 2, "leave alone what occurs at fewer places")
-	f.BoolVar(&p.o.AcrossOnly, "across-only", false, "leave repetition within one document alone")
-	f.BoolVar(&p.o.StrikeAll, "strike-all", false, "also remove the first place")
+	f.IntVar(&p.o.MinCount, "min-count", 2, "remove only text that occurs at least N times")
+	f.BoolVar(&p.o.AcrossOnly, "across-only", false, "remove only text that several documents have")
+	f.BoolVar(&p.o.StrikeAll, "strike-all", false, "also remove the first occurrence")
 	f.Float64Var(&p.o.MaxShare, "max-share", 0, "maximum share of a document to remove, 0 to 1; 0: no limit")
 	cli.ValueVar(f, &p.o.Drop, "over", "documents beyond --max-share: keep or drop them",
 		[]string{"keep", "drop"}, false, true)
