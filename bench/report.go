@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
@@ -19,6 +18,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/plan"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/numa"
 )
@@ -49,35 +49,11 @@ type misses struct {
 	dependent   float64 // latency of a miss whose address comes from the previous miss
 }
 
-// machine measures once a run, in 256 MiB: far more than the caches of most processors. It returns the minimum of a few
-// rounds, because other programs only add to them.
-var machine = sync.OnceValue(func() misses {
-	const dependent = 512 // reads of a round with a dependent address
-	m := misses{math.Inf(1), math.Inf(1)}
-	buffer, err := memory.Make[uint64](32 << 20)
-	if err != nil {
-		return misses{}
-	}
-	defer buffer.Free()
-	data, index, value := buffer.Data, make([]uint64, dependent+4096), uint64(0)
-	clear(data) // the system provides memory when it is written
-	for range 10 {
-		for i := range index {
-			index[i] = rand.Uint64N(uint64(len(data)))
-		}
-		began := time.Now()
-		for _, i := range index[:dependent] {
-			value = data[i+value]
-		}
-		m.dependent = min(m.dependent, float64(time.Since(began))/dependent)
-		began = time.Now()
-		for part := range slices.Chunk(index[dependent:], 64) {
-			asm.PrefetchAt(data, part)
-			for _, i := range part {
-				value += data[i]
-			}
-		}
-		m.independent = min(m.independent, float64(time.Since(began))/float64(len(index)-dependent))
+// machine measures once a run.
+var machine = sync.OnceValue(func() (m misses) {
+	measured, err := plan.Measure(math.MaxUint64)
+	if err == nil {
+		m.independent, m.dependent = measured.Misses()
 	}
 	return m
 })

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -102,19 +103,23 @@ func search(ctx context.Context, b *bench, r *Result) error {
 		want[len(queries)], len(queries))
 	r.note("one thread, k = %d, batches of %d, one table of a tenth of them; the C programs have no batch; build of a "+
 		"whole index, on all threads, from a file to files", distance, len(queries))
-	r.note("of the model: time divided by that of ndd design, which is for a reference machine")
+	r.note("of the model: time divided by that of ndd design for this machine")
 	r.note("in misses: time divided by that of an independent miss of this machine; bytes without documents' numbers")
 	return nil
 }
 
-// predictions returns the nanoseconds of a single query that `ndd design` prints, by design and layout.
+// predictions returns the nanoseconds of a single query that `ndd design` prints for this machine, by design and layout.
 func (b *bench) predictions(ctx context.Context) (map[searchedDesign]float64, error) {
+	machine, err := plan.Measure(math.MaxUint64)
+	if err != nil {
+		return nil, err
+	}
 	p, err := plan.New(ctx, plan.Request{Fingerprints: uint64(b.n), K: distance, IDs: plan.IDsRows})
 	if err != nil {
 		return nil, err
 	}
 	times := map[searchedDesign]float64{}
-	for _, o := range p.Options {
+	for _, o := range p.ForMachine(machine).Options {
 		times[searchedDesign{design: o.Name, layout: o.Layout}] = o.OnlineNS
 	}
 	return times, nil

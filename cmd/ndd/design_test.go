@@ -22,7 +22,7 @@ func TestBuildAsDesigned(t *testing.T) {
 			continue
 		}
 		file, flags := writePrints(t, set.Base), questions[i%len(questions)]
-		question := append([]string{"design", "--format", "json", "--sample", file}, flags...)
+		question := append([]string{"design", "--reference", "--format", "json", "--sample", file}, flags...)
 		messages, _ := ran(t, exitDone, question...)
 		var p struct {
 			Choice struct {

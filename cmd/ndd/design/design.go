@@ -22,6 +22,7 @@ type designCommand struct {
 	format    string
 	all       bool
 	recursion bool
+	reference bool
 	choice    Choice
 }
 
@@ -41,10 +42,10 @@ func newDesign(g *cli.Files) *cobra.Command {
 		Long: `Compare the table designs for an index: bytes, probes, candidates and time per query.
 
 The design that 'ndd build' would choose is marked by >. A star marks designs that are
-clearly faster than all smaller ones. Times are for a reference machine.`,
+clearly faster than all smaller ones. Times are for this machine, measured at the start.`,
 		Annotations: cli.HelpOf("Guide: ndd help indexes. Terms: ndd help concepts",
 			"Index: fingerprints=N distance=N memory=SIZE ids=WHAT sample=FILE raw",
-			"Tables: for=PURPOSE tables=N design=NAME layout=NAME seed=N all recursion"),
+			"Tables: for=PURPOSE tables=N design=NAME layout=NAME seed=N all recursion reference"),
 		Example: `  ndd design -n 8e9 -k 3 --memory 128GiB
   ndd design -k 5 -n 100M
   ndd design --all -k 2
@@ -63,6 +64,7 @@ clearly faster than all smaller ones. Times are for a reference machine.`,
 	cli.WordVar(f, &d.format, "format", "format of the output: table or json", "table", "json")
 	g.RegisterRaw(cmd)
 	f.BoolVar(&d.all, "all", false, "also list designs without a star")
+	f.BoolVar(&d.reference, "reference", false, "print the times of a fixed reference machine")
 	f.BoolVar(&d.recursion, "recursion", false, "print the paper's own table, X(64, k, d), next to our designs")
 	return cmd
 }
@@ -75,6 +77,17 @@ func (d *designCommand) run(g *cli.Files, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if !d.reference {
+		budget, err := g.Budget("")
+		if err != nil {
+			return err
+		}
+		m, err := plan.Measure(budget.Free())
+		if err != nil {
+			return fmt.Errorf("measuring this machine: %w: --reference prints the times of another one", err)
+		}
+		p = p.ForMachine(m)
+	}
 	if d.format == "table" {
 		return d.write(g.Stdout, p)
 	}
@@ -86,7 +99,7 @@ func (d *designCommand) run(g *cli.Files, cmd *cobra.Command) error {
 // runRecursion prints the paper's table for -n and -k.
 func (d *designCommand) runRecursion(g *cli.Files) error {
 	if err := g.RejectFlags("cannot be combined with --recursion", "sample", "memory", "tables", "design", "layout", "all", "format",
-		"for", "ids"); err != nil {
+		"for", "ids", "reference"); err != nil {
 		return err
 	}
 	n, err := cli.ParseCount(d.n)
@@ -192,8 +205,12 @@ func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
 	for _, s := range p.Reasons {
 		fmt.Fprintln(w, s)
 	}
-	_, err := fmt.Fprintln(w, "Bytes are within 1 % for uniform fingerprints. Times are for one thread, if half of the queries "+
-		"have an answer.\nThey are those of a reference machine: yours may take half or twice as long.")
+	machine := "this machine, measured just now. The choice is by the times of --reference, the same on every machine"
+	if d.reference {
+		machine = "the reference machine: yours may take half or twice as long"
+	}
+	_, err := fmt.Fprintf(w, "Bytes are within 1 %% for uniform fingerprints. Times are for one thread, if half of the queries "+
+		"have an answer.\nThey are those of %s.\n", machine)
 	return err
 }
 

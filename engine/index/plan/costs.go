@@ -5,7 +5,7 @@ package plan
 // choice depends on the ratios of the costs. These differ less between machines than the costs. "go run ./bench search"
 // compares measured times with their predictions on the current machine.
 var (
-	reference = machine{[]read{
+	reference = Machine{[]read{
 		{256 << 10, 0.9, 4}, {2 << 20, 1, 8}, {16 << 20, 3, 40}, {128 << 20, 10, 145},
 		{256 << 20, 11.4, 160}, {1 << 30, 14, 250}, {16 << 30, 18, 310},
 	}}

@@ -34,8 +34,8 @@
 //	        a part of it; amortised if many reads are concurrent, and the full
 //	        latency if the next read depends on it
 //
-// The costs of a plan are those of a reference machine, so that the choice is the same everywhere. A query of a batch
-// takes
+// The costs of a plan are those of a reference machine, so that the choice is the same everywhere. [Measure] times
+// random reads on this machine, and [Plan.ForMachine] predicts its times. A query of a batch takes
 //
 //	index + tables * table + probes * probe + units * unit + waiting * lines * read(bytes of the tables) + answers
 //

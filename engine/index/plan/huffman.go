@@ -52,7 +52,7 @@ func (huffmanModel) units(w *work) float64 {
 // So a single query waits only for the first block in each table, and only for one read: codes and raw bits, at both
 // ends of half a block, are read concurrently. (bench: 0.8 to 0.9 reads at 1 M in four to eleven tables, 1.2 at 10
 // M).
-func (md huffmanModel) time(m *machine, tables []work) (online, batch float64) {
+func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 	c := huffmanCosts
 	online, batch = indexNS+c.call, indexBatchNS
 	for i := range tables {

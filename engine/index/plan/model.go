@@ -22,7 +22,7 @@ type model interface {
 	units(w *work) float64
 
 	// time returns the time of a query of all tables of an index, in ns.
-	time(m *machine, tables []work) (online, batch float64)
+	time(m *Machine, tables []work) (online, batch float64)
 }
 
 // indexNS is the time of a single query outside the search of segments. Measured: 120 to 270 with two to eleven
@@ -37,7 +37,7 @@ const indexBatchNS = 20
 // answers returns the time for the answer of a query, if half of the queries have an answer, in tables of that many
 // bytes. Several reads find the key and the document number. In a batch, the reads of different answers overlap.
 // Measured with 1 and 10 million fingerprints: 210 to 390 ns per query.
-func (m *machine) answers(bytes float64) (online, batch float64) {
+func (m *Machine) answers(bytes float64) (online, batch float64) {
 	const share, instructions, stalls, lines = 0.5, 400, 2, 12
 	r := m.extra(bytes)
 	return share * (instructions + stalls*r.single), share * (instructions + lines*r.batch)

@@ -163,7 +163,7 @@ func (p *Plan) option(d *permute.Design, md model, estimates []*estimate) (o Opt
 		o.TableBytes += table.Sum(parts)
 	}
 	// Add the times, the IDs, and whether the option fits.
-	o.time(n)
+	o.time(&reference, n)
 	if r.IDs != IDsNone {
 		o.IDBytes = r.rowBytes() + r.NameBytes
 	}
@@ -175,10 +175,9 @@ func (p *Plan) option(d *permute.Design, md model, estimates []*estimate) (o Opt
 // batchQueries is the number of queries of a batch that one call searches (live.BatchChunk).
 const batchQueries = 256
 
-// time sets the times of an option for n fingerprints on the reference machine. If its probes would cost more than
-// comparing a query with all keys of one table, a segment does the latter.
-func (o *Option) time(n float64) {
-	m := &reference
+// time sets the times of an option for n fingerprints on a machine. If its probes would cost more than comparing a
+// query with all keys of one table, a segment does the latter.
+func (o *Option) time(m *Machine, n float64) {
 	o.OnlineNS, o.BatchNS = modelOf(o.Layout).time(m, o.work)
 	if online := table.ScanNS(o.Layout, n, 1); o.BatchNS > table.ScanFromNS && o.OnlineNS > online {
 		o.Scan, o.Candidates, o.OnlineNS = true, n, online
@@ -217,6 +216,18 @@ func (p *Plan) mark(choice int) {
 			}
 		}
 	}
+}
+
+// ForMachine returns the plan with the times of a machine. The choice stays the same.
+func (p *Plan) ForMachine(m *Machine) *Plan {
+	q := *p
+	q.Reasons, q.Options = nil, slices.Clone(p.Options)
+	for i := range q.Options {
+		q.Options[i].time(m, float64(p.Request.Fingerprints))
+	}
+	q.Choice.time(m, float64(p.Request.Fingerprints))
+	q.explain()
+	return &q
 }
 
 const (

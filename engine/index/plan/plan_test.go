@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -212,5 +213,49 @@ func TestReads(t *testing.T) {
 			t.Fatalf("%g bytes: %v after %v", bytes, r, before)
 		}
 		before = r
+	}
+}
+
+// TestMachine checks that the costs of this machine are plausible, that they change only times, and that each kind of
+// cost counts.
+func TestMachine(t *testing.T) {
+	p, err := New(t.Context(), Request{Fingerprints: 1e7, K: 3})
+	must.Do(t, err)
+	here, err := Measure(64 << 20)
+	must.Do(t, err)
+	slow := func(together, alone float64) *Machine {
+		m := new(Machine)
+		for _, r := range reference.reads {
+			m.reads = append(m.reads, read{r.bytes, together * r.batch, alone * r.single})
+		}
+		return m
+	}
+	for _, m := range []*Machine{here, slow(2, 1), slow(1, 2)} {
+		q := p.ForMachine(m)
+		a, b := p.Choice, q.Choice
+		if b.OnlineNS == a.OnlineNS || b.OnlineNS > 1000*a.OnlineNS || b.BatchNS > 1000*a.BatchNS || b.BatchNS <= 0 {
+			t.Errorf("%+v: %v and %v ns, the reference takes %v and %v", m, b.OnlineNS, b.BatchNS, a.OnlineNS, a.BatchNS)
+		}
+		if a.OnlineNS, a.BatchNS = b.OnlineNS, b.BatchNS; a.Name != b.Name || a.Cost != b.Cost {
+			t.Errorf("%+v: the choice became %+v", m, b.Cost)
+		}
+	}
+	if a, b := p.Choice, p.ForMachine(&reference).Choice; a.Cost != b.Cost {
+		t.Errorf("the reference takes %+v, before %+v", b.Cost, a.Cost)
+	}
+}
+
+// TestMeasureWithin checks that only reads within the available memory are measured. The others have the ratios of the
+// reference machine. A measured one would have another ratio.
+func TestMeasureWithin(t *testing.T) {
+	for _, available := range []uint64{0, 3 << 20} {
+		m, err := Measure(available)
+		must.Do(t, err)
+		for i, r := range m.reads[1:] {
+			ratio, known := r.single/m.reads[i].single, reference.reads[i+1].single/reference.reads[i].single
+			if measured := math.Abs(ratio/known-1) > 1e-9; measured != (r.bytes <= float64(available)) {
+				t.Errorf("%d bytes available, %.0f bytes read: measured %v", available, r.bytes, measured)
+			}
+		}
 	}
 }

@@ -70,7 +70,7 @@ func (w *work) usesList() bool {
 
 // The probes of all tables form one list. Their lines and runs are prefetched some hundred probes ahead. A single query
 // waits for at least one read in each pass.
-func (md planarModel) time(m *machine, tables []work) (online, batch float64) {
+func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	c := planarCosts
 	bytes := make(map[string]float64)
 	// Sums per query: instructions, lines of buckets, prefetched lines of runs, further lines of runs, and lines of
