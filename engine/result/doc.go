@@ -15,8 +15,7 @@
 //	         as four little-endian 64-bit integers; 32 bytes per row
 //	Parquet  the columns query, fingerprint, distance and id
 //
-// [Writer.WriteNamed] writes the text of a query in the query column, for queries that are not rows of a file, such
-// as documents.
+// The query column has the text of a query ([Row.Text]) if queries are not rows of a file, such as documents.
 //
 // [Tally] counts rows and adds up a checksum that does not depend on their order, so that two results can be compared
 // without sorting.

@@ -68,7 +68,8 @@ func written(t *testing.T, f result.Format, rows []result.Row) string {
 func named(t *testing.T, f result.Format, row result.Row) string {
 	t.Helper()
 	var out bytes.Buffer
-	must.Do(t, result.NewWriter(&out, f, result.Text, false, nil).WriteNamed(row.ID, row))
+	row.Text = row.ID
+	must.Do(t, result.NewWriter(&out, f, result.Text, false, nil).Write(row))
 	return out.String()
 }
 
@@ -105,12 +106,9 @@ func TestErrors(t *testing.T) {
 	if err := w.Write(rows[0]); !errors.Is(err, broken) {
 		t.Errorf("stream: %v", err)
 	}
-	if err := w.WriteNamed("q", rows[0]); !errors.Is(err, broken) {
-		t.Errorf("stream: %v", err)
-	}
 	var out bytes.Buffer
 	w = result.NewWriter(&out, result.TSV, result.Integer, false, func(uint64) (string, error) { return "", broken })
-	if err := errors.Join(w.Write(rows[0]), w.WriteNamed("q", rows[0])); !errors.Is(err, broken) || out.Len() > 0 {
+	if err := w.Write(rows[0]); !errors.Is(err, broken) || out.Len() > 0 {
 		t.Errorf("look-up: %v, %q", err, &out)
 	}
 }

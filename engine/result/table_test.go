@@ -171,7 +171,9 @@ func TestHitsParquet(t *testing.T) {
 	}
 	var out bytes.Buffer
 	w := result.NewWriter(&out, result.Parquet, result.Text, false, nil)
-	must.Do(t, errors.Join(w.WriteNamed("a text", rows[0]), w.Close()))
+	row := rows[0]
+	row.Text = "a text"
+	must.Do(t, errors.Join(w.Write(row), w.Close()))
 	named, err := parquet.Read[struct {
 		Query string `parquet:"query"`
 	}](bytes.NewReader(out.Bytes()), int64(out.Len()))

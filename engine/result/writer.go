@@ -10,6 +10,7 @@ import (
 // A Row is one hit: a document whose fingerprint is within the distance of a query.
 type Row struct {
 	Query       int                 // row of the query in its file, from 0
+	Text        string              // text of a query that is not a row of a file
 	Fingerprint simhash.Fingerprint // fingerprint of the document
 	Distance    int                 // number of bits in which it differs from the query
 	DocID       uint64              // number of the document
@@ -22,6 +23,7 @@ type Row struct {
 type Writer struct {
 	lookup   func(docID uint64) (string, error)
 	encoder  encoder // nil for Binary
+	query    Kind    // kind of the query column
 	verified bool    // rows have a similarity
 
 	binary io.Writer
@@ -29,8 +31,8 @@ type Writer struct {
 }
 
 // NewWriter returns a writer of rows to w. The query column is an [Integer], the row of the query, or a [Text] for
-// queries that are not rows of a file. In the latter case all rows are written with [Writer.WriteNamed]. lookup
-// returns the ID of a document, for formats with IDs. If lookup is nil, the rows contain their IDs.
+// queries that are not rows of a file. lookup returns the ID of a document, for formats with IDs. If lookup is nil,
+// the rows contain their IDs.
 //
 // If verified is true, the last column is the similarity. It is empty if unknown. [Binary] does not have it.
 func NewWriter(w io.Writer, f Format, query Kind, verified bool, lookup func(docID uint64) (string, error)) *Writer {
@@ -44,45 +46,29 @@ func NewWriter(w io.Writer, f Format, query Kind, verified bool, lookup func(doc
 	}
 	to := newEncoder(w, f, columns)
 	withoutHeader(to) // so that parts of a result can be concatenated
-	return &Writer{lookup: lookup, encoder: to, verified: verified}
+	return &Writer{lookup: lookup, encoder: to, query: query, verified: verified}
 }
 
 // Write writes a row. It returns an error of the stream or of lookup.
-func (w *Writer) Write(r Row) error {
+func (w *Writer) Write(r Row) (err error) {
 	if w.encoder == nil {
 		w.line = w.line[:0]
 		for _, v := range [4]uint64{uint64(r.Query), uint64(r.Fingerprint), uint64(r.Distance), r.DocID} {
 			w.line = binary.LittleEndian.AppendUint64(w.line, v)
 		}
-		_, err := w.binary.Write(w.line)
+		_, err = w.binary.Write(w.line)
 		return err
 	}
-	if err := w.identify(&r); err != nil {
-		return err
-	}
-	w.encoder.integer(0, int64(r.Query))
-	return w.cells(&r)
-}
-
-// WriteNamed writes a row with the query's text instead of its row. It panics if the format is [Binary].
-func (w *Writer) WriteNamed(query string, r Row) error {
-	if err := w.identify(&r); err != nil {
-		return err
-	}
-	w.encoder.text(0, query)
-	return w.cells(&r)
-}
-
-// identify sets the row's ID.
-func (w *Writer) identify(r *Row) (err error) {
 	if w.lookup != nil {
-		r.ID, err = w.lookup(r.DocID)
+		if r.ID, err = w.lookup(r.DocID); err != nil {
+			return err
+		}
 	}
-	return err
-}
-
-// cells writes the columns after the query.
-func (w *Writer) cells(r *Row) error {
+	if w.query == Text {
+		w.encoder.text(0, r.Text)
+	} else {
+		w.encoder.integer(0, int64(r.Query))
+	}
 	w.encoder.fingerprint(1, r.Fingerprint)
 	w.encoder.integer(2, int64(r.Distance))
 	w.encoder.text(3, r.ID)

@@ -172,8 +172,8 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 }
 
 func (q *querier) write(query string, r result.Row) error {
-	q.hasHit = true
-	return q.rows.WriteNamed(query, r)
+	q.hasHit, r.Text = true, query
+	return q.rows.Write(r)
 }
 
 // ask answers a query and writes a row for each document of a hit. f and s are the fingerprint and the sketch of a

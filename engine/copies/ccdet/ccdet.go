@@ -40,11 +40,10 @@ const (
 
 // A Selector makes features. It reuses its memory.
 type Selector struct {
-	ctx         context.Context
-	ends        []string   // UTF-8 forms
-	first, last [256]uint8 // 1 for the first byte of an end, and for its byte at offset span
-	span        int        // 2 if all ends have three bytes, as Chinese ones do; else 0, so last equals first
-	fold        cases.Caser
+	ctx   context.Context
+	ends  []string  // UTF-8 forms
+	first [256]bool // true for the first byte of an end
+	fold  cases.Caser
 
 	tail, normal []byte // buffers for a sentence that must be normalised
 }
@@ -59,17 +58,11 @@ func New(ctx context.Context, ends string) (*Selector, error) {
 		}
 		if end := string(r); !slices.Contains(s.ends, end) {
 			s.ends = append(s.ends, end)
-			s.first[end[0]] = 1
+			s.first[end[0]] = true
 		}
 	}
 	if len(s.ends) == 0 {
 		return nil, fmt.Errorf("no sentence ends are given")
-	}
-	if !slices.ContainsFunc(s.ends, func(end string) bool { return len(end) != 3 }) {
-		s.span = 2
-	}
-	for _, end := range s.ends {
-		s.last[end[s.span]] = 1
 	}
 	return s, nil
 }
@@ -80,46 +73,34 @@ const checkBytes = 64 << 10
 // Each implements [signature.Selector].
 func (s *Selector) Each(text string, yield func(signature.Signature)) {
 	from, checked := 0, 0 // end of the previous sentence end; position of the next check of ctx
-	for i := s.next(text, 0); i < len(text); {
+	for i, size := s.next(text, 0); size > 0; i, size = s.next(text, from) {
 		if i >= checked {
 			if s.ctx.Err() != nil {
 				return
 			}
 			checked = i + checkBytes
 		}
-		size := s.end(text[i:])
-		if size == 0 {
-			i = s.next(text, i+1)
-			continue
-		}
 		if h, start := s.hash(text[from:i]); start >= 0 {
 			yield(signature.Signature{Hash: h, Start: int32(from + start), End: int32(i)})
 		}
 		from = i + size
-		i = s.next(text, from)
 	}
 }
 
-// next returns the next position from i on where a sentence end may begin, or the length of the text.
-func (s *Selector) next(text string, i int) int {
-	f, g := &s.first, &s.last
-	for ; i+s.span < len(text); i++ {
-		if f[text[i]]&g[text[i+s.span]] != 0 {
-			return i
+// next returns the position and the length of the next sentence end from i on, or a length of 0. In UTF-8 an end never
+// overlaps two other characters.
+func (s *Selector) next(text string, i int) (position, size int) {
+	for ; i < len(text); i++ {
+		if !s.first[text[i]] {
+			continue
+		}
+		for _, end := range s.ends {
+			if len(end) <= len(text)-i && text[i:i+len(end)] == end {
+				return i, len(end)
+			}
 		}
 	}
-	return len(text)
-}
-
-// end returns the length of the sentence end that text begins with, or 0. In UTF-8 an end never overlaps two other
-// characters.
-func (s *Selector) end(text string) int {
-	for _, end := range s.ends {
-		if len(end) <= len(text) && text[:len(end)] == end {
-			return len(end)
-		}
-	}
-	return 0
+	return i, 0
 }
 
 // hash returns the hash of the last Chars characters of a sentence, and the offset of the first of them. The offset is
