@@ -46,7 +46,6 @@ type Log struct {
 
 	mu      sync.Mutex
 	queue   []*batch      // batches not yet taken by a writer, oldest first
-	unused  []*batch      // written batches, for reuse
 	next    Position      // position of the next record
 	done    Position      // position of the last record that may be acknowledged
 	number  uint64        // number of the file for the next record
@@ -110,11 +109,7 @@ func (l *Log) batchFor(record int) *batch {
 			return b
 		}
 	}
-	b := &batch{}
-	if n := len(l.unused); n > 0 {
-		b, l.unused = l.unused[n-1], l.unused[:n-1]
-	}
-	b.begin(l.number, l.next)
+	b := newBatch(l.number, l.next)
 	l.queue = append(l.queue, b)
 	return b
 }

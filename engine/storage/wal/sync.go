@@ -106,7 +106,6 @@ func (l *Log) lead(action func() error) error {
 		return l.err
 	}
 	l.done = last
-	l.recycle(batches)
 	return nil
 }
 
@@ -138,16 +137,4 @@ func (l *Log) Resume() error {
 	l.err = nil
 	l.failing.Store(false)
 	return nil
-}
-
-// spareMax is the maximum number of batches kept for reuse.
-const spareMax = 4
-
-// recycle keeps batches for reuse.
-func (l *Log) recycle(batches []*batch) {
-	for _, b := range batches {
-		if len(l.unused) < spareMax && cap(b.data) <= 2*batchBytes {
-			l.unused = append(l.unused, b)
-		}
-	}
 }

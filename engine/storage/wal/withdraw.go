@@ -64,8 +64,7 @@ func (l *Log) ifWithdrawn(position Position) error {
 // withdraw calls yield with each record of the batch and replaces it by replacement.
 func (b *batch) withdraw(replacement []byte, yield func(record []byte)) {
 	frames, n := b.data[frameHead:], b.records
-	b.data = nil // the records use this memory until yield returns
-	b.begin(b.file, b.first)
+	*b = *newBatch(b.file, b.first)
 	for range n {
 		length := binary.LittleEndian.Uint32(frames)
 		yield(frames[4:][:length])

@@ -22,9 +22,8 @@ type batch struct {
 // larger batches would save little.
 const batchBytes = 1 << 20
 
-func (b *batch) begin(file uint64, first Position) {
-	b.file, b.first, b.records = file, first, 0
-	b.data = append(b.data[:0], make([]byte, frameHead)...)
+func newBatch(file uint64, first Position) *batch {
+	return &batch{file: file, first: first, data: make([]byte, frameHead)}
 }
 
 // last returns the position of the batch's last record.
