@@ -140,21 +140,10 @@ type nodeSizes struct {
 
 // limits are the limits of requests.
 type limits struct {
-	BodyBytes     int     `json:"body_bytes"`
-	Documents     int     `json:"documents"`
-	Fingerprints  int     `json:"fingerprints"`
-	IDs           int     `json:"ids"`
-	Connections   int     `json:"connections"`
-	AnswerBytes   int64   `json:"answer_bytes"`
-	RequestMemory int64   `json:"request_memory_bytes"`
-	Timeout       float64 `json:"timeout_seconds"`
-	Queue         float64 `json:"queue_seconds"`
-}
-
-// limits returns the limits in the form of /v1/stats.
-func (l *bounds) limits() limits {
-	return limits{int(l.Body), strict.Max, fingerprintsMax, limitMax, l.Connections, l.Answer, l.RequestMemory,
-		l.Timeout.Seconds(), l.Queue.Seconds()}
+	BodyBytes    int `json:"body_bytes"`
+	Documents    int `json:"documents"`
+	Fingerprints int `json:"fingerprints"`
+	IDs          int `json:"ids"`
 }
 
 // statistics is /v1/stats.
@@ -167,7 +156,7 @@ func (s administration) statistics(_ context.Context, c *call) (reply, *problem)
 			Deleted: t.Deleted, Expired: t.Expired, TableBytes: t.TableBytes},
 		indexKind: indexKind{Layout: t.Layout, K: d.K, Design: d.Name, Tables: len(d.Tables), Recipe: shownRecipe(x),
 			IDs: live.Unwrap(x).Config().IDs, Durable: live.Unwrap(x).Durable()},
-		Limits: s.limits.limits(), Version: s.options.Version, Uptime: time.Since(s.start).Seconds(),
+		Limits: limits{int(s.limits.Body), strict.Max, fingerprintsMax, limitMax}, Version: s.options.Version, Uptime: time.Since(s.start).Seconds(),
 	}
 	var inUse uint64
 	for _, g := range live.Unwrap(x).Segments() {

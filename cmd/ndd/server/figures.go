@@ -75,19 +75,13 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 		t = x.Stats()
 	}
 	to.gauge("ndd_index_documents", "Documents in the index.", float64(t.Documents))
-	to.gauge("ndd_index_fingerprints", "Fingerprints in the index, distinct within each segment.", float64(t.Fingerprints))
 	to.gauge("ndd_index_segments", "Segments of the index.", float64(t.Segments))
-	to.gauge("ndd_index_buffered", "Inserted documents that are not in a segment yet.", float64(t.Buffered))
-	to.gauge("ndd_index_table_bytes", "Bytes of all tables.", float64(t.TableBytes))
 	// The rest needs an index.
 	if x == nil {
 		return
 	}
 	to.gauge("ndd_index_unflushed",
 		"Documents in memory, and in the log of a durable index, that are not in a segment file yet.", float64(t.Unflushed))
-	to.gauge("ndd_index_deleted", "Deleted documents whose space no merge has freed yet.", float64(t.Deleted))
-	to.gauge("ndd_index_expired", "Expired documents whose space no merge has freed yet.", float64(t.Expired))
-	to.gauge("ndd_index_merging", "1 if segments are merged now, else 0.", bit(live.Unwrap(x).Merging()))
 	var files uint64
 	for _, g := range live.Unwrap(x).Segments() {
 		files += g.FileBytes
@@ -97,10 +91,6 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 	if s.options.Folder != "" {
 		to.gauge("ndd_log_bytes", "Bytes of the write-ahead log.", float64(logBytes(s.options.Folder)))
 	}
-	if r, ok := live.Unwrap(x).Spread(); ok {
-		to.gauge("ndd_nodes_without", "Failures to use memory nodes; the log lists them.",
-			float64(len(r.Notes)))
-	}
 }
 
 // collectAdmission sends the numbers of running, waiting and refused requests, and of connections.
@@ -108,7 +98,6 @@ func (s collector) collectAdmission(to figures) {
 	for _, g := range []*admit.Gate{s.queries, s.batches, s.inserts} {
 		state := g.State()
 		to.gauge("ndd_gate_running", "Running requests, by gate.", float64(state.Running), "gate", g.Name)
-		to.gauge("ndd_gate_slots", "Maximum number of running requests, by gate.", float64(g.Slots), "gate", g.Name)
 		to.gauge("ndd_gate_queue", "Waiting requests, by gate.", float64(state.Waiting), "gate", g.Name)
 		for why, n := range state.Refused {
 			to.counter("ndd_http_shed_total",

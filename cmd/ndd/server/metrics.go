@@ -24,9 +24,8 @@ type metrics struct {
 	registry                       *prometheus.Registry
 	requests, queried              *prometheus.CounterVec
 	seconds, waits                 *prometheus.HistogramVec
-	scrubs, scrubbed, panics       prometheus.Counter
+	scrubs, panics                 prometheus.Counter
 	added, deleted, near, replaced prometheus.Counter
-	running                        prometheus.Gauge
 }
 
 func newMetrics() *metrics {
@@ -39,8 +38,6 @@ func newMetrics() *metrics {
 	m.requests = counters("ndd_http_requests_total", "Requests by endpoint and status.", "endpoint", "status")
 	m.queried = counters("ndd_queries_total", "Queried fingerprints, by endpoint.", "endpoint")
 	m.scrubs = counter("ndd_scrubs_total", "Complete background checks of the files of the index.")
-	m.scrubbed = counter("ndd_scrubbed_bytes_total",
-		"Bytes of the files of the index that were checked in the background.")
 	m.panics = counter("ndd_http_panics_total", "Requests that ended in a panic.")
 	m.added = counter("ndd_inserted_documents_total", "Documents inserted by requests.")
 	m.deleted = counter("ndd_deleted_documents_total", "Documents deleted by requests.")
@@ -49,8 +46,6 @@ func newMetrics() *metrics {
 	m.replaced = counter("ndd_replaced_documents_total", "Stored documents that an insert with the same ID replaced.")
 	m.seconds = latencies("ndd_http_request_seconds", "Time to answer a request, including its body, by endpoint.", "endpoint")
 	m.waits = latencies("ndd_gate_wait_seconds", "Time that requests waited for a slot, by gate.", "gate")
-	m.running = to.NewGauge(prometheus.GaugeOpts{Name: "ndd_http_requests_running",
-		Help: "Requests that are read, wait or are answered now."})
 	m.registry.MustRegister(m.seconds, m.waits, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -91,21 +86,17 @@ func (m *metrics) note(e *effect, id string, o *engine.Outcome) {
 	}
 }
 
-// DiskFigures count written bytes and the time of syncs. They are a hook of the index's disk (disk.Hooked), and the
-// server reports them. They are safe for concurrent use.
+// DiskFigures have the time of syncs. They are a hook of the index's disk (disk.Hooked), and the server reports them.
+// They are safe for concurrent use.
 type DiskFigures struct {
 	starts sync.Map // *disk.Op -> time.Time
 	syncs  *prometheus.HistogramVec
-	bytes  *prometheus.CounterVec
 }
 
 // NewDiskFigures returns figures that are all zero.
 func NewDiskFigures() *DiskFigures {
-	return &DiskFigures{
-		syncs: latencies("ndd_disk_sync_seconds", "Time of syncs to the disk, by file: the write-ahead log, or other files.", "file"),
-		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ndd_disk_written_bytes_total",
-			Help: "Bytes written to the disk, by file: the write-ahead log, or other files."}, []string{"file"}),
-	}
+	return &DiskFigures{syncs: latencies("ndd_disk_sync_seconds",
+		"Time of syncs to the disk, by file: the write-ahead log, or other files.", "file")}
 }
 
 // Before is part of disk.Hook.
@@ -118,14 +109,11 @@ func (d *DiskFigures) Before(op *disk.Op) error {
 
 // After is part of disk.Hook.
 func (d *DiskFigures) After(op *disk.Op) {
-	kind := "other"
-	if filepath.Ext(op.Path) == wal.Extension {
-		kind = "log"
-	}
-	if op.Call == disk.CallWrite {
-		d.bytes.WithLabelValues(kind).Add(float64(len(op.Data)))
-	}
 	if start, ok := d.starts.LoadAndDelete(op); ok {
+		kind := "other"
+		if filepath.Ext(op.Path) == wal.Extension {
+			kind = "log"
+		}
 		d.syncs.WithLabelValues(kind).Observe(time.Since(start.(time.Time)).Seconds())
 	}
 }

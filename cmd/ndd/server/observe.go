@@ -32,11 +32,9 @@ func (s *observer) observe(next http.Handler) http.Handler {
 		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, entry))
 		out.ResponseWriter, out.upload, out.stall = w, upload{ReadCloser: r.Body, request: r}, s.stall
 		r.Body = &out.upload
-		s.metrics.running.Inc()
 		defer func() {
 			cause := s.complete(r, out, recover())
 			took := time.Since(began)
-			s.metrics.running.Dec()
 			if s.accessLog != nil {
 				logAccess(s.accessLog, r, entry, out, took)
 			}

@@ -211,7 +211,6 @@ func (s *service) scrub(ctx context.Context, x *engine.Index) {
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := live.Unwrap(x).Scrub(ctx, func(bytes, total uint64) error {
-			s.metrics.scrubbed.Add(float64(bytes))
 			return sleep(ctx, time.Duration(float64(every)*float64(bytes)/float64(max(total, bytes))))
 		})
 		switch {

@@ -42,7 +42,7 @@ func newService(o *Options, requestMemory int64) (*service, error) {
 	s.front = newConnections(limits.Connections)
 	s.metrics.registry.MustRegister(collector{&s.admission, &s.condition, s.front, o})
 	if o.Disk != nil {
-		s.metrics.registry.MustRegister(o.Disk.syncs, o.Disk.bytes)
+		s.metrics.registry.MustRegister(o.Disk.syncs)
 	}
 	var err error
 	if o.TLSCert != "" {

@@ -224,8 +224,7 @@ func TestLimitsAreTold(t *testing.T) {
 		}
 	}
 	got := post[statistics](t, b, "GET /v1/stats", "", "")
-	want := limits{1 << 20, strict.Max, fingerprintsMax, limitMax, 100, 1 << 20, 64 << 20, waitMax.Seconds(),
-		waitMax.Seconds()}
+	want := limits{1 << 20, strict.Max, fingerprintsMax, limitMax}
 	if got.Limits != want || got.Documents != 3 || got.Merging || len(got.SegmentList) != got.Segments || !got.IDs ||
 		got.K != 3 || got.Durable || *got.Recipe != simhash.Default() {
 		t.Errorf("%+v, want the limits %+v", got, want)
