@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/cmd/ndd/copies"
@@ -134,7 +132,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data, 4 do
 		return err
 	}
 	root.SetUsageFunc(cli.Usage)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
+	root.SetFlagErrorFunc(flagError)
 	g.Register(root.PersistentFlags())
 
 	for _, commands := range []func(*cli.Globals) []*cobra.Command{
@@ -159,16 +157,9 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data, 4 do
 
 // flagError returns the usage error for an unknown flag or a bad value.
 func flagError(cmd *cobra.Command, err error) error {
-	return cli.Usagef("%w%s", cli.ValueError(err), didYouMeanFlag(cmd, err))
-}
-
-// didYouMeanFlag is [cli.DidYouMean] for the unknown flag of an error.
-func didYouMeanFlag(cmd *cobra.Command, err error) string {
-	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
-	if !unknown {
-		return ""
+	similar := ""
+	if name, unknown := strings.CutPrefix(err.Error(), "unknown flag: "); unknown {
+		similar = cli.DidYouMeanFlag(cmd, name)
 	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return cli.Alternatives(cli.Similar("--"+name, 2, slices.Values(names)))
+	return cli.Usagef("%w%s", cli.ValueError(err), similar)
 }

@@ -28,9 +28,6 @@ machine's memory nodes.`,
 			h := numa.New(numa.Options{})
 			h.Try()
 			fmt.Fprintf(g.Stdout, "ndd %s, %s, %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			if commit := commitText(debug.ReadBuildInfo()); commit != "" {
-				fmt.Fprintln(g.Stdout, commit)
-			}
 			fmt.Fprintf(g.Stdout, "file format %d, recipe version %d\n", store.Version, simhash.RecipeVersion)
 			fmt.Fprintf(g.Stdout, "kernels %s (of %s)\n", asm.Backend(), strings.Join(asm.Backends(), ", "))
 			_, err := fmt.Fprintf(g.Stdout, "memory %v\nplacement %s\n", h.Topology(), h)
@@ -56,23 +53,4 @@ func buildVersion() string {
 		return "(unknown)"
 	}
 	return info.Main.Version
-}
-
-// commitText returns the commit and its date if the program was built in a clone. It is "" without build information.
-func commitText(info *debug.BuildInfo, ok bool) string {
-	if !ok {
-		return ""
-	}
-	settings := map[string]string{}
-	for _, s := range info.Settings {
-		settings[s.Key] = s.Value
-	}
-	if settings["vcs.revision"] == "" {
-		return ""
-	}
-	text := fmt.Sprintf("commit %s of %s", settings["vcs.revision"], settings["vcs.time"])
-	if settings["vcs.modified"] == "true" {
-		text += ", with local changes"
-	}
-	return text
 }

@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"iter"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // NoArgs returns wrong usage if there is an argument.
@@ -53,23 +52,18 @@ func OneArg(what string) cobra.PositionalArgs {
 // there is none.
 func DidYouMean(cmd *cobra.Command, name string) string {
 	cmd.SuggestionsMinimumDistance = 2
-	return Alternatives(cmd.SuggestionsFor(name))
-}
-
-// Alternatives returns similar names as the end of a sentence, or "" if there is none.
-func Alternatives(names []string) string {
+	names := cmd.SuggestionsFor(name)
 	if len(names) == 0 {
 		return ""
 	}
 	return "; did you mean " + strings.Join(names, " or ") + "?"
 }
 
-// Similar returns, in order, the names that begin with an unknown one, or differ from it in at most a number of
-// letters. Cobra suggests commands by the same rule.
-func Similar(name string, letters int, knownNames iter.Seq[string]) []string {
-	candidates := &cobra.Command{SuggestionsMinimumDistance: letters}
-	for _, other := range slices.Sorted(knownNames) {
-		candidates.AddCommand(&cobra.Command{Use: other, Run: func(*cobra.Command, []string) {}})
-	}
-	return candidates.SuggestionsFor(name)
+// DidYouMeanFlag is DidYouMean for the flags of a command. Cobra suggests commands by the same rule.
+func DidYouMeanFlag(cmd *cobra.Command, name string) string {
+	candidates := &cobra.Command{}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		candidates.AddCommand(&cobra.Command{Use: "--" + f.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	return DidYouMean(candidates, name)
 }

@@ -128,10 +128,6 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 	if p.Format == "json" {
 		g.Log = slog.New(slog.NewJSONHandler(p.messages, &slog.HandlerOptions{Level: level}))
 	}
-	// Warn about flags without effect.
-	for name, similar := range misspelledVariables(cmd) {
-		g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: did you mean %s?", name, similar))
-	}
 	if g.Threads < requested {
 		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the maximum for %s", requested, g.Threads,
 			Number(runtime.GOMAXPROCS(0), "processor")))
