@@ -18,7 +18,7 @@
 // list has one result for each document, in order. An invalid document does not affect the others: its result has the
 // same status and reason as in a request of its own. Bodies may be compressed (Content-Encoding: gzip or zstd). JSON
 // is read strictly (package strict). Errors are application/problem+json (RFC 9457) and name the field. The admin
-// listener has /metrics.
+// listener has /metrics and /debug/pprof/.
 //
 // # The way of a request
 //

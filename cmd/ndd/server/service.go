@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"net/http/pprof"
 	"strings"
 	"sync"
 	"time"
@@ -126,14 +127,19 @@ func (s *service) handler(local bool) http.Handler {
 	return s.observe(withChecks(m, checkOrigin(local)))
 }
 
-// adminHandler returns the handler of the admin listener.
+// adminHandler returns the handler of the admin listener. Profiles reveal much of a process, so they need the role admin.
 func (s *service) adminHandler(local bool) http.Handler {
-	m := s.mux([]route{
+	list := []route{
 		{pattern: "GET /metrics", minimumRole: access.Metrics, serve: s.metrics.handler().ServeHTTP},
 		{pattern: "GET /livez", serve: s.livez},
 		{pattern: "GET /readyz", serve: s.readyz},
-	}, func(path string) string {
-		return fmt.Sprintf("no such endpoint: %.80q; there are /metrics, /livez and /readyz", path)
+	}
+	for name, serve := range map[string]http.HandlerFunc{"": pprof.Index, "cmdline": pprof.Cmdline,
+		"profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace} {
+		list = append(list, route{pattern: "GET /debug/pprof/" + name, minimumRole: access.Admin, serve: serve, streams: true})
+	}
+	m := s.mux(list, func(path string) string {
+		return fmt.Sprintf("no such endpoint: %.80q; there are /metrics, /livez, /readyz and /debug/pprof/", path)
 	})
 	return s.observe(withChecks(m, checkOrigin(local)))
 }

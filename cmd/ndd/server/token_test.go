@@ -93,7 +93,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 }
 
 // TestWhoMaySeeMetrics checks that with a token file, the admin listener requires a token with the role metrics or
-// admin. It answers only to names of this machine.
+// admin, and for profiles the role admin. It answers only to names of this machine.
 func TestWhoMaySeeMetrics(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0, 1}), tokenLines)
 	for _, c := range []struct {
@@ -106,7 +106,12 @@ func TestWhoMaySeeMetrics(t *testing.T) {
 		{"localhost", "/metrics", writeToken, 403, "metrics"},
 		{"localhost", "/metrics", metricsToken, 200, "ndd_ready 1"},
 		{"localhost", "/metrics", adminToken, 200, "ndd_index_documents 2"},
-		{"localhost", "/debug/pprof/", adminToken, 404, ""},
+		{"localhost", "/debug/pprof/", "", 401, "token"},
+		{"localhost", "/debug/pprof/", metricsToken, 403, "admin"},
+		{"localhost", "/debug/pprof/", adminToken, 200, "goroutine"},
+		{"localhost", "/debug/pprof/cmdline", adminToken, 200, ""},
+		{"localhost", "/debug/pprof/heap", adminToken, 200, ""},
+		{"evil.example", "/debug/pprof/", adminToken, 421, ""},
 		{"localhost", "/v1/query", adminToken, 404, ""},
 		{"localhost", "/livez", "", 200, ""},
 		{"evil.example", "/livez", "", 421, ""},
