@@ -179,7 +179,7 @@ func (g *Files) Report(report ingest.Report) error {
 		g.Log.Warn("the inputs hold no documents")
 	}
 	if report.NoID > 0 {
-		g.Log.Warn(fmt.Sprintf("%s of %s have no string or number in the field for IDs, so file and line are the ID; --id names "+
+		g.Log.Warn(fmt.Sprintf("%s of %s without a string or number in the field for IDs: file and line are the ID; --id names "+
 			"another field",
 			humanize.Comma(int64(report.NoID)), Number(report.Documents, "document")))
 	}

@@ -20,7 +20,7 @@ func RecipeOf(nameOrFile string) (simhash.Recipe, error) {
 		return named, nil
 	}
 	if _, err := os.Stat(nameOrFile); errors.Is(err, fs.ErrNotExist) {
-		return simhash.Recipe{}, Usagef("--recipe: %w, and there is no file %s", noSuchName, nameOrFile)
+		return simhash.Recipe{}, Usagef("%w, and there is no file %s", noSuchName, nameOrFile)
 	}
 	return simhash.ReadRecipe(nameOrFile)
 }

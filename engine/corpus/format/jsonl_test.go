@@ -305,4 +305,9 @@ func TestInnerText(t *testing.T) {
 	if err != nil || len(got) != 5 || !strings.Contains(got[0], "--text messages.content names the texts in it") {
 		t.Errorf("%q, %v", got, err)
 	}
+	lists := strings.NewReader(`{"text":["a","b"]}`)
+	if got, err = read(t, Options{Format: JSONL, TextField: "text"}, lists, input.Stdin); err != nil || len(got) != 1 ||
+		!strings.Contains(got[0], "--text text[] names the texts in it") {
+		t.Errorf("%q, %v", got, err)
+	}
 }

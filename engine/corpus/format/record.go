@@ -81,6 +81,9 @@ func jsonText(record []byte, field string, buffer *[]byte) (text []byte, reason 
 		return nil, input.NoText, fmt.Errorf("no field %q among %.200q", field, fieldNames(record))
 	case texts == 0:
 		advice := innerText(record, field)
+		if advice == "" && kind == "array" {
+			advice = field + "[]"
+		}
 		if advice != "" {
 			advice = "; --text " + advice + " names the texts in it"
 		}
