@@ -213,19 +213,11 @@ func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
 // writeSegment writes the file of a segment and returns its entry for the manifest.
 func writeSegment(
 	ctx context.Context, path string, generation uint64, files store.Options, input segment.Input, o segment.Options,
-) (entry ManifestSegment, err error) {
-	w, err := store.CreateWith(path, store.KindSegment, generation, files)
-	if err != nil {
-		return entry, err
-	}
-	defer w.Abort()
-	if err := segment.Write(ctx, w, input, o); err != nil {
-		return entry, err
-	}
-	if err := w.Commit(); err != nil { // the length is known afterwards
-		return entry, err
-	}
-	return ManifestSegment{ManifestFile: fileOf(w, path), Documents: uint64(input.Len())}, nil
+) (ManifestSegment, error) {
+	file, err := writeFile(path, store.KindSegment, generation, files, func(w *store.Writer) error {
+		return segment.Write(ctx, w, input, o)
+	})
+	return ManifestSegment{ManifestFile: file, Documents: uint64(input.Len())}, err
 }
 
 // unique applies the conflict policy to the IDs of an input and returns the number of documents that it drops. A first

@@ -7,7 +7,6 @@ import (
 
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/index/live/version"
-	"example.org/ndd/engine/index/segment"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/storage/disk"
 	"example.org/ndd/engine/storage/store"
@@ -46,52 +45,42 @@ type documentsHead struct {
 // if the documents have no IDs.
 func writeDocuments(path string, generation uint64, o store.Options, segment string, d documents, key *rows.IDKey,
 	ids iter.Seq2[string, error]) (file ManifestFile, err error) {
-	w, err := store.CreateWith(path, store.KindDocuments, generation, o)
-	if err != nil {
-		return file, err
-	}
-	defer w.Abort()
-	// Write the description, then the columns.
 	head, err := json.Marshal(documentsHead{segment, d.numbers.N, ids != nil, d.expires.First != 0})
 	if err != nil {
 		return file, err
 	}
-	store.WriteSection(w, "documents", head) // Commit reports errors of these writes
-	store.WriteSection(w, "numbers.rows", store.Bytes64(d.numbers.Rows))
-	store.WriteSection(w, "numbers.docs", store.Bytes64(memory.Cast[uint64](d.numbers.Values)))
-	if d.expires.First != 0 {
-		store.WriteSection(w, "expiry.rows", store.Bytes64(d.expires.Rows))
-		store.WriteSection(w, "expiry.times", store.Bytes64(memory.Cast[uint64](d.expires.Values)))
-	}
-	store.WriteSection(w, "tombstones", store.Bytes64(memory.Cast[uint64](d.tombstones)))
-	// Make the index of IDs in memory, and write it.
-	if ids != nil {
+	return writeFile(path, store.KindDocuments, generation, o, func(w *store.Writer) error {
+		// Write the description, then the columns.
+		store.WriteSection(w, "documents", head) // Commit reports errors of these writes
+		store.WriteSection(w, "numbers.rows", store.Bytes64(d.numbers.Rows))
+		store.WriteSection(w, "numbers.docs", store.Bytes64(memory.Cast[uint64](d.numbers.Values)))
+		if d.expires.First != 0 {
+			store.WriteSection(w, "expiry.rows", store.Bytes64(d.expires.Rows))
+			store.WriteSection(w, "expiry.times", store.Bytes64(memory.Cast[uint64](d.expires.Values)))
+		}
+		store.WriteSection(w, "tombstones", store.Bytes64(memory.Cast[uint64](d.tombstones)))
+		if ids == nil {
+			return nil
+		}
+		// Make the index of IDs in memory, and write it.
 		index, err := rows.IndexIDs(key, d.numbers.N, ids)
 		if err != nil {
-			return file, err
+			return err
 		}
 		defer index.Free()
 		store.WriteSection(w, "ids", store.Bytes64(index.Slots))
-	}
-	if err := w.Commit(); err != nil { // the length is known afterwards
-		return file, err
-	}
-	return fileOf(w, path), nil
+		return nil
+	})
 }
 
 // openDocuments opens the file with the documents of a segment.
-func openDocuments(d *disk.Disk, dir string, m *Manifest, i int) (*documents, error) {
+func openDocuments(d *disk.Disk, dir string, m *Manifest, i int) (docs *documents, err error) {
 	g := &m.Segments[i]
-	f, err := g.DocsFile.open(dir, store.KindDocuments, m.Generation, onDisk(d))
-	if err != nil {
-		return nil, err
-	}
-	docs, err := parseDocuments(f, g)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return docs, nil
+	_, err = g.DocsFile.open(dir, store.KindDocuments, m.Generation, onDisk(d), func(f *store.File) (err error) {
+		docs, err = parseDocuments(f, g)
+		return err
+	})
+	return docs, err
 }
 
 // parseDocuments reads the file with the documents of a segment.
@@ -152,14 +141,14 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 	return d, nil
 }
 
-// numbered returns a segment with its document numbers: consecutive from next on, unless d lists them.
-func numbered(s *segment.Segment, next rows.DocID, d *documents) *version.Segment {
+// number numbers the documents of a segment: consecutively from next on, unless d lists their numbers.
+func number(s *version.Segment, next rows.DocID, d *documents) {
 	if d == nil {
-		return &version.Segment{Segment: s, Numbers: rows.NewNumbers(next, s.Documents()), FirstDoc: next}
+		s.Numbers, s.FirstDoc = rows.NewNumbers(next, s.Documents()), next
+		return
 	}
-	result := &version.Segment{Segment: s, FirstDoc: max(next, d.numbers.First())}
-	d.attach(result)
-	return result
+	d.attach(s)
+	s.FirstDoc = max(next, d.numbers.First())
 }
 
 // attach sets the fields of a segment that the file contains.

@@ -40,7 +40,8 @@ func New(c Config, segments ...*segment.Segment) (*Index, error) {
 	list := make([]*version.Segment, len(segments))
 	next := rows.DocID(0)
 	for i, s := range segments {
-		list[i] = numbered(s, next, nil)
+		list[i] = &version.Segment{Segment: s}
+		number(list[i], next, nil)
 		next = list[i].End()
 	}
 	x := newIndex(c)

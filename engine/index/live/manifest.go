@@ -81,10 +81,22 @@ type ManifestLive struct {
 	Sketches bool `json:"sketches,omitempty"` // the index keeps sketches
 }
 
-// fileOf returns the entry of the file at path that w has written.
-func fileOf(w *store.Writer, path string) ManifestFile {
+// writeFile writes a file by write, and returns its entry for the manifest. After an error there is no new file.
+func writeFile(path string, kind store.Kind, generation uint64, o store.Options,
+	write func(*store.Writer) error) (file ManifestFile, err error) {
+	w, err := store.CreateWith(path, kind, generation, o)
+	if err != nil {
+		return file, err
+	}
+	defer w.Abort()
+	if err := write(w); err != nil {
+		return file, err
+	}
+	if err := w.Commit(); err != nil { // the length is known afterwards
+		return file, err
+	}
 	id := w.Identity()
-	return ManifestFile{File: filepath.Base(path), ID: hex.EncodeToString(id.ID[:]), Bytes: w.Bytes()}
+	return ManifestFile{File: filepath.Base(path), ID: hex.EncodeToString(id.ID[:]), Bytes: w.Bytes()}, nil
 }
 
 // parseID parses 32 hexadecimal digits.
@@ -103,9 +115,10 @@ func (n *ManifestFile) missing(dir string) error {
 		"build the index again", filepath.Join(dir, n.File), store.ErrCorrupt, size)
 }
 
-// open opens the file in folder dir by get. The error wraps [store.ErrCorrupt] if it is not the file that a manifest of
-// that generation names.
-func (n *ManifestFile) open(dir string, kind store.Kind, generation uint64, get getter) (*store.File, error) {
+// open opens the file in folder dir by get, and reads it by parse. The error wraps [store.ErrCorrupt] if it is not the
+// file that a manifest of that generation names. After an error it is closed.
+func (n *ManifestFile) open(dir string, kind store.Kind, generation uint64, get getter,
+	parse func(*store.File) error) (*store.File, error) {
 	f, err := get(filepath.Join(dir, n.File), kind)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, n.missing(dir)
@@ -119,6 +132,10 @@ func (n *ManifestFile) open(dir string, kind store.Kind, generation uint64, get 
 		f.Close()
 		return nil, &store.CorruptError{File: f.Path(), Section: "header", Block: -1, Offset: identityOffset,
 			Reason: fmt.Sprintf("a sound %s, but not the one that the manifest names: copy that, or build the index again", kind)}
+	}
+	if err := parse(f); err != nil {
+		f.Close()
+		return nil, err
 	}
 	return f, nil
 }
@@ -169,13 +186,11 @@ func writeManifest(dir string, generation uint64, o store.Options, m *Manifest) 
 		return err
 	}
 	o.Private = m.Recipe != nil && m.Recipe.Private
-	w, err := store.CreateWith(filepath.Join(dir, manifestName), store.KindManifest, generation, o)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	store.WriteSection(w, manifestName, data) // Commit reports errors of these writes
-	return w.Commit()
+	_, err = writeFile(filepath.Join(dir, manifestName), store.KindManifest, generation, o, func(w *store.Writer) error {
+		store.WriteSection(w, manifestName, data) // Commit reports errors of these writes
+		return nil
+	})
+	return err
 }
 
 // ReadManifest reads the manifest of the index in folder dir. If there is none, the error wraps [ErrNoIndex], or

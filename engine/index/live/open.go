@@ -229,25 +229,24 @@ func (m *Manifest) openSegment(d *disk.Disk, dir string, i int, next rows.DocID,
 	err error) {
 	g := &m.Segments[i]
 	// Open the file of the segment, and compare it with the manifest.
-	f, err := g.open(dir, store.KindSegment, m.Generation, get)
+	var s *segment.Segment
+	f, err := g.open(dir, store.KindSegment, m.Generation, get, func(f *store.File) (err error) {
+		if s, err = segment.Open(f); err == nil && (s.Design().K != m.K || s.Documents() != g.Documents) {
+			err = f.Corrupt("k = %d and %d documents, where the manifest has k = %d and %d", s.Design().K, s.Documents(), m.K,
+				g.Documents)
+			s.Close()
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	s, err := segment.Open(f)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
+	result := &version.Segment{Segment: s, File: f, Free: f.Close}
 	defer func() {
 		if err != nil {
-			s.Close()
-			f.Close()
+			result.Close()
 		}
 	}()
-	if s.Design().K != m.K || s.Documents() != g.Documents {
-		return nil, f.Corrupt("k = %d and %d documents, where the manifest has k = %d and %d",
-			s.Design().K, s.Documents(), m.K, g.Documents)
-	}
 	// Open the files with its documents and sketches.
 	var docs *documents
 	if g.DocsFile != nil {
@@ -255,16 +254,18 @@ func (m *Manifest) openSegment(d *disk.Disk, dir string, i int, next rows.DocID,
 			return nil, err
 		}
 	}
-	result := numbered(s, next, docs)
-	if g.Sketches != nil {
-		if err = openSketches(d, dir, m, i, result); err != nil {
-			if docs != nil {
-				docs.file.Close()
-			}
-			return nil, err
-		}
+	number(result, next, docs)
+	if g.Sketches == nil {
+		return result, nil
 	}
-	result.File, result.Free = f, f.Close
+	result.SketchFile, err = g.Sketches.open(dir, store.KindSketches, m.Generation, onDisk(d), func(f *store.File) (err error) {
+		f.AdviseRandom()
+		result.Sketches, err = parseSketches(f, g)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	return result, nil
 }
 

@@ -7,9 +7,7 @@ import (
 
 	"example.org/ndd/engine/corpus/sketch"
 	"example.org/ndd/engine/index/live/rows"
-	"example.org/ndd/engine/index/live/version"
 	"example.org/ndd/engine/memory"
-	"example.org/ndd/engine/storage/disk"
 	"example.org/ndd/engine/storage/store"
 )
 
@@ -31,47 +29,25 @@ type sketchesHead struct {
 func writeSketches(path string, generation uint64, o store.Options, segment string, n uint64,
 	sketches iter.Seq[[]sketch.Sketch]) (file ManifestFile, err error) {
 	o.Bytes = sketch.Bytes * n
-	w, err := store.CreateWith(path, store.KindSketches, generation, o)
-	if err != nil {
-		return file, err
-	}
-	defer w.Abort()
 	head, err := json.Marshal(sketchesHead{segment, n, sketch.Version})
 	if err != nil {
 		return file, err
 	}
-	store.WriteSection(w, "segment", head) // Commit reports errors of these writes
-	w.Section("sketches")
-	written := uint64(0)
-	for part := range sketches {
-		if _, err := w.Write(memory.Cast[byte](part)); err != nil {
-			return file, err
+	return writeFile(path, store.KindSketches, generation, o, func(w *store.Writer) error {
+		store.WriteSection(w, "segment", head) // Commit reports errors of these writes
+		w.Section("sketches")
+		written := uint64(0)
+		for part := range sketches {
+			if _, err := w.Write(memory.Cast[byte](part)); err != nil {
+				return err
+			}
+			written += uint64(len(part))
 		}
-		written += uint64(len(part))
-	}
-	if written != n {
-		return file, fmt.Errorf("%d sketches of %d documents", written, n)
-	}
-	if err := w.Commit(); err != nil {
-		return file, err
-	}
-	return fileOf(w, path), nil
-}
-
-// openSketches opens the sketches of segment i of a manifest.
-func openSketches(d *disk.Disk, dir string, m *Manifest, i int, target *version.Segment) (err error) {
-	g := &m.Segments[i]
-	f, err := g.Sketches.open(dir, store.KindSketches, m.Generation, onDisk(d))
-	if err != nil {
-		return err
-	}
-	if target.Sketches, err = parseSketches(f, g); err != nil {
-		f.Close()
-		return err
-	}
-	f.AdviseRandom()
-	target.SketchFile = f
-	return nil
+		if written != n {
+			return fmt.Errorf("%d sketches of %d documents", written, n)
+		}
+		return nil
+	})
 }
 
 // parseSketches reads the file of the sketches of a segment.
