@@ -101,15 +101,14 @@ func (u *upkeep) addSegment(ctx context.Context, in input, options BuildOptions)
 	}
 	o := u.fileOptions(options.Threads, n, n)
 	o.Progress, o.Planned, o.Budget = options.Progress, options.Planned, options.Budget.OrMachine()
-	g := &mergeInput{first: first, end: first + rows.DocID(n), numbers: rows.NewNumbers(first, n), ids: u.config.IDs,
-		sketches: in.sketches != nil, fileInput: &in}
-	g.expires.Append(u.versions.Clock.After(u.config.TTL), n)
-	s, entry, err := u.toFile(ctx, g, nil, 0, o)
+	c := &newSegment{input: in, documents: documents{numbers: rows.NewNumbers(first, n)}, first: first}
+	c.expires.Append(u.versions.Clock.After(u.config.TTL), n)
+	s, entry, err := u.toFile(ctx, c, 0, o)
 	if err != nil {
 		return 0, err
 	}
 	defer u.wakeMerger()
-	return first, u.install(g, s, func(m *Manifest) { m.Segments = append(m.Segments, entry) })
+	return first, u.install(version.Edit{}, s, func(m *Manifest) { m.Segments = append(m.Segments, entry) })
 }
 
 // conflictIDs is the number of IDs that are looked up under one lock.

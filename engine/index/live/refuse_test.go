@@ -305,7 +305,7 @@ func TestDeletionDuringReplacement(t *testing.T) {
 	to := &version.Segment{Numbers: rows.NewNumbers(1, 4)}
 	from.Tombstones.Add(0, rows.ReplacedBy(6))
 	from.Tombstones.Add(3, rows.DeletedBy(7))
-	late := (&mergeInput{segments: []*version.Segment{from}}).hand(to)
+	late := handDeletions(version.Edit{Remove: []*version.Segment{from}}, to)
 	if !slices.Equal(late, []rows.DocID{3}) || to.Tombstones.Has(3, rows.Moment{Clock: 8, Deletions: 6}) ||
 		!to.Tombstones.Has(3, rows.Moment{Clock: 0, Deletions: 7}) {
 		t.Errorf("deleted: %v", late)

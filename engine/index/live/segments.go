@@ -32,42 +32,39 @@ type upkeep struct {
 	merging  sync.Mutex     // held during a merge
 }
 
+// A newSegment is what the files of a new segment contain.
+type newSegment struct {
+	input                // its fingerprints, IDs and sketches
+	documents            // its document numbers, and the deletions of earlier documents
+	first     rows.DocID // at most its first document
+}
+
 // mergeInput holds the live documents of consecutive segments or memtables: the input of the segment that replaces
 // them. Building a segment of the same documents gives the same segment. Of segments it holds only the rows to copy,
 // and reads the rest when the new segment is written. Of memtables it holds the fingerprints.
 type mergeInput struct {
+	newSegment
 	segments     []*version.Segment
 	memtables    []*memtable.Table
-	first, end   rows.DocID             // range of their documents
 	kept         []*segment.RowSet      // rows to copy of each segment and then of each memtable; nil means all
 	fingerprints *memory.Buffer[uint64] // fingerprints of memtables, in the order of documents
-	numbers      rows.Numbers
-	expires      rows.Expiries
-	ids          bool
-	sketches     bool   // the new segment keeps sketches
-	fileInput    *input // replaces segments and memtables if the documents come from files
 }
 
-// gather returns the live documents of segments, or of memtables that no longer grow.
-func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config, now rows.Time) (*mergeInput, error) {
-	// Describe the sources: their range of documents, and their visible rows.
-	g := &mergeInput{segments: segments, memtables: memtables, ids: c.IDs}
-	g.sketches = c.Sketches && (len(memtables) > 0 ||
-		slices.ContainsFunc(segments, func(s *version.Segment) bool { return s.Sketches != nil }))
-	if len(segments) > 0 {
-		g.first = segments[0].FirstDoc
-	} else {
-		g.first = memtables[0].First
-	}
+// gather returns the live documents of segments, or of memtables that no longer grow. Their numbers begin with first or
+// later.
+func gather(segments []*version.Segment, memtables []*memtable.Table, first rows.DocID, c *Config,
+	now rows.Time) (*mergeInput, error) {
+	g := &mergeInput{segments: segments, memtables: memtables}
+	g.first = first
+	// Describe the visible rows of segments.
 	for _, s := range segments {
-		g.end = max(g.end, s.End())
 		g.keep(&s.Numbers, &s.Expires, &s.Tombstones, now)
+		g.Sources = append(g.Sources, segment.Source{Segment: s.Segment, Rows: g.kept[len(g.kept)-1]})
 	}
 	// Copy the visible fingerprints of the memtables.
 	docs := 0
 	for _, m := range memtables {
 		docs += m.Len()
-		g.end = max(g.end, m.End())
 	}
 	var err error
 	if g.fingerprints, err = memory.Make[uint64](docs); err != nil {
@@ -85,7 +82,15 @@ func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config,
 			offset += copy(g.fingerprints.Data[offset:], dst[row:][:n])
 		}
 	}
-	g.fingerprints.Data = g.fingerprints.Data[:offset]
+	g.Fingerprints = g.fingerprints.Data[:offset]
+	// IDs and sketches are read when they are written.
+	if c.IDs {
+		g.IDs = g.eachID
+	}
+	if c.Sketches && (len(segments) == 0 ||
+		slices.ContainsFunc(segments, func(s *version.Segment) bool { return s.Sketches != nil })) {
+		g.sketches = g.eachSketch
+	}
 	return g, nil
 }
 
@@ -123,22 +128,6 @@ func visible(numbers *rows.Numbers, expires *rows.Expiries, deleted *rows.Tombst
 	return set
 }
 
-// input returns the input of the new segment.
-func (g *mergeInput) input() segment.Input {
-	var in segment.Input
-	if g.fileInput != nil {
-		return g.fileInput.Input
-	}
-	if g.fingerprints != nil { // a flush of nothing but deletions has none
-		in.Fingerprints = g.fingerprints.Data
-	}
-	for i, s := range g.segments {
-		in.Sources = append(in.Sources, segment.Source{Segment: s.Segment, Rows: g.kept[i]})
-	}
-	in.IDs = g.allIDs()
-	return in
-}
-
 // eachKept calls yield with each run of rows to copy, and the number of its source, until yield returns false.
 func (g *mergeInput) eachKept(yield func(source int, row, n uint64) bool) {
 	ok := true
@@ -156,40 +145,28 @@ func (g *mergeInput) eachKept(yield func(source int, row, n uint64) bool) {
 	}
 }
 
-// allIDs yields the IDs of the documents in order. It is nil if they have none.
-func (g *mergeInput) allIDs() iter.Seq2[string, error] {
-	switch {
-	case !g.ids:
-		return nil
-	case g.fileInput != nil:
-		return g.fileInput.IDs
+// eachID yields the IDs of the documents in order.
+func (g *mergeInput) eachID(yield func(string, error) bool) {
+	ids := make([]func(row uint64) (string, error), 0, len(g.kept))
+	for _, s := range g.segments {
+		ids = append(ids, s.Segment.IDs().Cursor().ID)
 	}
-	return func(yield func(string, error) bool) {
-		ids := make([]func(row uint64) (string, error), 0, len(g.kept))
-		for _, s := range g.segments {
-			ids = append(ids, s.Segment.IDs().Cursor().ID)
-		}
-		for _, m := range g.memtables {
-			ids = append(ids, func(row uint64) (string, error) { return m.ID(int(row)), nil })
-		}
-		g.eachKept(func(source int, row, n uint64) bool {
-			for end := row + n; row < end; row++ {
-				if !yield(ids[source](row)) {
-					return false
-				}
+	for _, m := range g.memtables {
+		ids = append(ids, func(row uint64) (string, error) { return m.ID(int(row)), nil })
+	}
+	g.eachKept(func(source int, row, n uint64) bool {
+		for end := row + n; row < end; row++ {
+			if !yield(ids[source](row)) {
+				return false
 			}
-			return true
-		})
-	}
+		}
+		return true
+	})
 }
 
-// allSketches yields the sketches of the documents in order, a thousand at a time. A document without a sketch has the
+// eachSketch yields the sketches of the documents in order, a thousand at a time. A document without a sketch has the
 // zero sketch.
-func (g *mergeInput) allSketches(yield func([]sketch.Sketch) bool) {
-	if g.fileInput != nil {
-		g.fileInput.sketches(yield)
-		return
-	}
+func (g *mergeInput) eachSketch(yield func([]sketch.Sketch) bool) {
 	list := make([]sketch.Sketch, 0, 1<<10)
 	g.eachKept(func(source int, row, n uint64) bool {
 		for end := row + n; row < end; row++ {
@@ -220,18 +197,18 @@ func (g *mergeInput) sketch(source int, row uint64) (s sketch.Sketch) {
 	return s
 }
 
-// hand copies deletions that were made meanwhile to the new segment, and returns the deleted documents. The caller
-// holds writer.mu.
-func (g *mergeInput) hand(target *version.Segment) (deleted []rows.DocID) {
+// handDeletions copies the deletions in the parts that an edit removes to the segment that replaces them, and returns
+// the deleted documents. The caller holds writer.mu.
+func handDeletions(e version.Edit, target *version.Segment) (deleted []rows.DocID) {
 	give := func(doc rows.DocID, d rows.Deletion) {
 		if _, ok := target.Numbers.Row(doc); ok && target.Tombstones.Add(doc, d) {
 			deleted = append(deleted, doc)
 		}
 	}
-	for _, s := range g.segments {
+	for _, s := range e.Remove {
 		s.Tombstones.Each(give)
 	}
-	for _, m := range g.memtables {
+	for _, m := range e.RemoveMemtables {
 		m.Tombstones.Each(give)
 	}
 	return deleted
@@ -253,8 +230,8 @@ func gatherBytes(segments []*version.Segment, now rows.Time) (bytes uint64) {
 }
 
 // toFile writes the files of a segment of about the given size, and opens them.
-func (u *upkeep) toFile(ctx context.Context, g *mergeInput, deleted []rows.DocID, bytes uint64,
-	o segment.Options) (result *version.Segment, entry ManifestSegment, err error) {
+func (u *upkeep) toFile(ctx context.Context, c *newSegment, bytes uint64, o segment.Options) (result *version.Segment,
+	entry ManifestSegment, err error) {
 	f := u.folder
 	// Choose the names of the files.
 	f.mu.Lock()
@@ -274,17 +251,16 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, deleted []rows.DocID
 	// Write the segment, its documents and its sketches.
 	files := f.options()
 	files.Bytes = bytes
-	if entry, err = writeSegment(ctx, path, generation, files, g.input(), o); err != nil {
+	if entry, err = writeSegment(ctx, path, generation, files, c.Input, o); err != nil {
 		return nil, entry, err
 	}
-	d := documents{numbers: g.numbers, expires: g.expires, tombstones: deleted}
-	file, err := writeDocuments(docsPath, generation, f.options(), entry.ID, d, &u.key, g.allIDs())
+	file, err := writeDocuments(docsPath, generation, f.options(), entry.ID, c.documents, &u.key, c.IDs)
 	if err != nil {
 		return nil, entry, err
 	}
 	entry.DocsFile = &file
-	if g.sketches {
-		file, err := writeSketches(sketches, generation, files, entry.ID, entry.Documents, g.allSketches)
+	if c.sketches != nil {
+		file, err := writeSketches(sketches, generation, files, entry.ID, entry.Documents, c.sketches)
 		if err != nil {
 			return nil, entry, err
 		}
@@ -292,11 +268,11 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, deleted []rows.DocID
 	}
 	// Open them as a reader does.
 	manifest := &Manifest{K: u.config.Design.K, Segments: []ManifestSegment{entry}, Generation: generation}
-	result, err = manifest.openSegment(f.disk, f.dir, 0, g.first, manifest.mapper(f.disk))
+	result, err = manifest.openSegment(f.disk, f.dir, 0, c.first, manifest.mapper(f.disk))
 	if err != nil {
 		return nil, entry, err
 	}
-	result.FirstDoc = g.first
+	result.FirstDoc = c.first
 	if err = result.Warm(); err == nil && u.workers != nil && f.durable() {
 		err = place(ctx, u.workers, result)
 	}

@@ -154,23 +154,26 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 	}
 	defer reservation.Release()
 	// Collect the documents, and make sure that none of them may still be undone.
-	g := &mergeInput{first: f.next, ids: u.config.IDs, sketches: u.config.Sketches}
+	first := f.next
 	if len(f.memtables) > 0 {
-		if g, err = gather(nil, f.memtables, &u.config, u.versions.Clock.Now()); err != nil {
-			return err
-		}
-		defer g.fingerprints.Free()
+		first = f.memtables[0].First
 	}
+	g, err := gather(nil, f.memtables, first, &u.config, u.versions.Clock.Now())
+	if err != nil {
+		return err
+	}
+	defer g.fingerprints.Free()
 	if err := u.writer.settled(f.refused); err != nil {
 		return err
 	}
 	// Write the segment, and let it replace the memtables and the log.
 	slices.Sort(f.deleted)
-	s, entry, err := u.toFile(ctx, g, slices.Compact(f.deleted), bytes, o)
+	g.tombstones = slices.Compact(f.deleted)
+	s, entry, err := u.toFile(ctx, &g.newSegment, bytes, o)
 	if err != nil {
 		return err
 	}
-	return u.install(g, s, func(m *Manifest) {
+	return u.install(version.Edit{RemoveMemtables: f.memtables}, s, func(m *Manifest) {
 		m.Segments = append(m.Segments, entry)
 		m.Live.FirstLog, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
 	})
@@ -220,9 +223,9 @@ func mark(segments []*version.Segment, busy bool) {
 	}
 }
 
-// install replaces the sources of a segment by the segment, or by nothing if result is nil: in the manifest, by edit,
-// and in the index. After an error the segment is closed and its files stay, because a manifest may name them.
-func (u *upkeep) install(g *mergeInput, result *version.Segment, edit func(*Manifest)) error {
+// install replaces the parts that e removes by a segment, or by nothing if result is nil: in the manifest, by edit, and
+// in the index. After an error the segment is closed and its files stay, because a manifest may name them.
+func (u *upkeep) install(e version.Edit, result *version.Segment, edit func(*Manifest)) error {
 	u.folder.mu.Lock()
 	defer u.folder.mu.Unlock()
 	if err := u.folder.publish(edit); err != nil {
@@ -231,21 +234,20 @@ func (u *upkeep) install(g *mergeInput, result *version.Segment, edit func(*Mani
 		}
 		return err
 	}
-	for _, s := range g.segments {
+	for _, s := range e.Remove {
 		s.Dropped = true
 	}
 	u.writer.mu.Lock() // against inserts, which add memtables, and deletions
 	defer u.writer.mu.Unlock()
 	defer u.writer.state.space.wakeWaiting()
-	e := version.Edit{Remove: g.segments, RemoveMemtables: g.memtables}
 	if result != nil {
-		deleted := g.hand(result)
+		deleted := handDeletions(e, result)
 		if u.folder.durable() {
 			u.writer.state.deleted = append(u.writer.state.deleted, deleted...)
 		}
 		e.Add = []*version.Segment{result}
 	}
-	if g.fileInput != nil {
+	if len(e.Remove) == 0 && len(e.RemoveMemtables) == 0 {
 		u.writer.added.Add(1)
 	}
 	u.writer.state.applyEdit(e) // errors only concern freeing the old segments
@@ -313,7 +315,7 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 		if err := u.writer.settled(refused); err != nil {
 			return err
 		}
-		return u.install(&mergeInput{segments: segments}, nil, func(m *Manifest) { m.replace(segments) })
+		return u.install(version.Edit{Remove: segments}, nil, func(m *Manifest) { m.replace(segments) })
 	}
 	// Reserve memory for the new segment.
 	bytes := uint64(0)
@@ -327,7 +329,7 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 	}
 	defer reservation.Release()
 	// Collect the documents, and make sure that none of them may still be undone.
-	g, err := gather(segments, nil, &u.config, now)
+	g, err := gather(segments, nil, segments[0].FirstDoc, &u.config, now)
 	if err != nil {
 		return err
 	}
@@ -336,11 +338,12 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 		return err
 	}
 	// Write the segment, and let it replace the others.
-	s, entry, err := u.toFile(ctx, g, older, bytes, o)
+	g.tombstones = older
+	s, entry, err := u.toFile(ctx, &g.newSegment, bytes, o)
 	if err != nil {
 		return err
 	}
-	return u.install(g, s, func(m *Manifest) { m.replace(segments, entry) })
+	return u.install(version.Edit{Remove: segments}, s, func(m *Manifest) { m.replace(segments, entry) })
 }
 
 // liveDocs returns the number of documents of segments that are neither deleted nor expired.
