@@ -144,8 +144,15 @@ func NewDocMatch(query int, q, f uint64, doc DocID, similarity float32) Match {
 	return m
 }
 
-// CompareMatches orders matches by query, distance, fingerprint and source.
+// CompareMatches orders the matches of one query by distance, fingerprint and source.
 func CompareMatches(a, b Match) int {
-	return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Distance, b.Distance),
-		cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Doc, b.Doc))
+	switch { // cmp.Or would compare all fields
+	case a.Distance != b.Distance:
+		return cmp.Compare(a.Distance, b.Distance)
+	case a.Fingerprint != b.Fingerprint:
+		return cmp.Compare(a.Fingerprint, b.Fingerprint)
+	case a.Source != b.Source:
+		return cmp.Compare(a.Source, b.Source)
+	}
+	return cmp.Compare(a.Doc, b.Doc)
 }

@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/engine/index/live/memtable"
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/index/live/version"
-	"example.org/ndd/engine/index/radix"
+
 	"example.org/ndd/engine/index/segment"
 	"example.org/ndd/engine/storage/store"
 )
@@ -49,7 +49,7 @@ type Searcher struct {
 	submission submission
 	positions  []uint32
 	documents  locateScratch
-	sorting    sortScratch
+	groups     groupScratch
 	query      [1]uint64
 	ids        version.IDReader
 }
@@ -203,49 +203,43 @@ func (c *Searcher) locate(w version.View, docs int) error {
 	return nil
 }
 
-// order sorts the matches. If there are many, it sorts them by fingerprint, then by query and distance, in passes over
-// all of them.
+// order sorts the matches. It first groups them by query: sorting small groups is faster.
 func (c *Searcher) order() {
-	if n := len(c.matches); n >= radixSortMin {
-		o := &c.sorting
-		o.sorted, o.indexes = slices.Grow(o.sorted[:0], n)[:n], slices.Grow(o.indexes[:0], n)[:n]
-		o.matches = slices.Grow(o.matches[:0], n)[:n]
-		o.fingerprints, o.ends = o.fingerprints[:0], o.ends[:0]
-		for i := range c.matches {
-			m := &c.matches[i]
-			o.fingerprints = append(o.fingerprints, m.Fingerprint)
-			o.ends = append(o.ends, make([]int, max(0, (m.Query+1)*distances-len(o.ends)))...)
-			o.ends[m.Query*distances+int(m.Distance)]++
+	// Count the matches of each query.
+	g := &c.groups
+	g.ends = g.ends[:0]
+	for i := range c.matches {
+		for query := c.matches[i].Query; query >= len(g.ends); {
+			g.ends = append(g.ends, 0)
 		}
-		radix.Rows(o.sorted, o.indexes, o.fingerprints, ^uint64(0), 1)
-		position := 0
-		for i, n := range o.ends { // becomes the index of the next match of each query and distance
-			o.ends[i], position = position, position+n
-		}
-		for _, index := range o.indexes {
-			m := &c.matches[index]
-			end := &o.ends[m.Query*distances+int(m.Distance)]
-			o.matches[*end] = *m
-			*end++
-		}
-		c.matches, o.matches = o.matches, c.matches
+		g.ends[c.matches[i].Query]++
 	}
-	slices.SortFunc(c.matches, rows.CompareMatches) // fast if they are already sorted
+	// Move them to the groups.
+	if len(g.ends) > 1 {
+		position := 0
+		for query, n := range g.ends { // becomes the index of the next match of each query
+			g.ends[query], position = position, position+n
+		}
+		g.matches = slices.Grow(g.matches[:0], len(c.matches))[:len(c.matches)]
+		for _, m := range c.matches {
+			g.matches[g.ends[m.Query]] = m
+			g.ends[m.Query]++
+		}
+		c.matches, g.matches = g.matches, c.matches
+	}
+	// Sort each group.
+	for first := 0; first < len(c.matches); {
+		end := g.ends[c.matches[first].Query]
+		slices.SortFunc(c.matches[first:end], rows.CompareMatches)
+		first = end
+	}
 }
 
-// sortScratch is the working memory of [Searcher.order].
-type sortScratch struct {
-	fingerprints []uint64 // fingerprints of the matches
-	sorted       []uint64
-	indexes      []uint32 // indexes of the matches, sorted by fingerprint
-	matches      []rows.Match
-	ends         []int // one for each query and distance
+// groupScratch is the working memory of [Searcher.order].
+type groupScratch struct {
+	matches []rows.Match
+	ends    []int // one for each query
 }
-
-const (
-	radixSortMin = 1 << 10 // number of matches from which a radix sort is faster
-	distances    = 65
-)
 
 // hides reports whether some documents of segments may be hidden from the request.
 func (c *Searcher) hides(w version.View) bool {
