@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"example.org/ndd/engine/corpus/simhash"
@@ -69,9 +70,10 @@ type indexState struct {
 	folder   *folder
 	versions version.Set
 	workers  *worker.Set // workers that search the tables; nil if callers do
-	stop     chan struct{}
-	flushes  chan struct{} // wakes the goroutine that flushes
-	merges   chan struct{} // wakes the goroutine that merges
+	ctx      context.Context
+	stop     context.CancelFunc // ends ctx, and so the work in the background
+	flushes  chan struct{}      // wakes the goroutine that flushes
+	merges   chan struct{}      // wakes the goroutine that merges
 }
 
 // wake makes a goroutine look for work, now or after its current work.

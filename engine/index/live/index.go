@@ -54,7 +54,8 @@ func New(c Config, segments ...*segment.Segment) (*Index, error) {
 
 // newIndex returns an index without a version, whose background work has not started.
 func newIndex(c Config) *Index {
-	s := &indexState{config: c, stop: make(chan struct{}), flushes: make(chan struct{}, 1), merges: make(chan struct{}, 1)}
+	s := &indexState{config: c, flushes: make(chan struct{}, 1), merges: make(chan struct{}, 1)}
+	s.ctx, s.stop = context.WithCancel(context.Background())
 	w := &writer{indexState: s, state: docState{indexState: s, space: admission{indexState: s}}, ids: idLookup{indexState: s}}
 	x := &Index{indexState: s, writer: w, upkeep: &upkeep{indexState: s, writer: w}}
 	x.config.Budget, x.folder = c.Budget.OrMachine(), inMemory()
@@ -168,10 +169,8 @@ func (x *Index) Close() error {
 // end stops the upkeep and closes all files without a flush.
 func (x *Index) end() (err error) {
 	x.writer.mu.Lock()
-	if !x.writer.closed {
-		x.writer.closed = true
-		close(x.stop)
-	}
+	x.writer.closed = true
+	x.stop()
 	x.writer.state.space.wakeWaiting()
 	x.writer.mu.Unlock()
 	x.upkeep.group.Wait()

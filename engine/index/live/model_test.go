@@ -181,7 +181,7 @@ func (w *modelTest) step() (name string) {
 		w.second.Store(int64(w.m.now))
 	case w.ttl && n < 15:
 		name = "drop what has expired"
-		_, err := w.x.upkeep.mergePicked(ctx)
+		_, err := w.x.upkeep.mergeDue()
 		must(err)
 	case n < 40:
 		docs := make([]rows.Doc, 1+w.rng.IntN(1<<w.rng.IntN(11)))

@@ -14,7 +14,7 @@ func mergeDue(t *testing.T, x *Index) {
 	t.Helper()
 	for changed := true; changed; {
 		var err error
-		changed, err = x.upkeep.mergePicked(t.Context())
+		changed, err = x.upkeep.mergeDue()
 		must.Do(t, err)
 	}
 }

@@ -15,39 +15,43 @@ import (
 
 // start starts the work in the background.
 func (u *upkeep) start() {
-	u.group.Go(u.tendMemory)
-	u.group.Go(u.tendSegments)
+	u.group.Go(func() { u.tend(u.flushes, u.flushDue) })
+	u.group.Go(func() { u.tend(u.merges, u.mergeDue) })
 	if u.config.monotonic == nil { // a test with its own clock does this work itself
 		u.group.Go(u.expire)
 	}
 }
 
-// tendMemory flushes full memtables until the index is closed.
-func (u *upkeep) tendMemory() {
+// tend does work whenever it is woken, until the index is closed. It does one piece of work after the other until there
+// is none. After an error it waits for memory or disk space, and tries again; inserts do not fail for that.
+func (u *upkeep) tend(wake <-chan struct{}, work func() (done bool, err error)) {
 	for {
 		select {
-		case <-u.stop:
+		case <-u.ctx.Done():
 			return
-		case <-u.flushes:
+		case <-wake:
 		}
-		for u.tendMemoryOnce() {
+		for {
+			done, err := work()
+			if err != nil && !u.pause() || err == nil && !done {
+				break
+			}
 		}
 	}
 }
 
-// tendMemoryOnce does one piece of work. It returns false if there is none.
-func (u *upkeep) tendMemoryOnce() bool {
+// flushDue flushes full memtables. It returns false if there are none.
+func (u *upkeep) flushDue() (done bool, err error) {
 	u.flushing.Lock() // waits for another flush
+	defer u.flushing.Unlock()
 	u.writer.mu.Lock()
 	v := u.versions.Current()
 	due := v != nil && u.writer.state.space.mustFlush(v)
 	u.writer.mu.Unlock()
-	var err error
 	if due {
 		_, err = u.flushBefore(context.Background(), 0)
 	}
-	u.flushing.Unlock()
-	return due && (err == nil || u.pause())
+	return due, err
 }
 
 // A flush moves documents from memory and the log to a file.
@@ -209,7 +213,7 @@ func (u *upkeep) fileOptions(threads int, docs, added uint64) segment.Options {
 // pause waits 50 ms for memory or disk space. It returns false if the index is closed.
 func (u *upkeep) pause() bool {
 	select {
-	case <-u.stop:
+	case <-u.ctx.Done():
 		return false
 	case <-time.After(50 * time.Millisecond):
 		return true
@@ -254,31 +258,8 @@ func (u *upkeep) install(e version.Edit, result *version.Segment, edit func(*Man
 	return nil
 }
 
-// tendSegments merges segments until the index is closed. It waits for memory and disk space; inserts do not fail for
-// that.
-func (u *upkeep) tendSegments() {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	u.group.Go(func() {
-		<-u.stop
-		cancel()
-	})
-	for {
-		select {
-		case <-u.stop:
-			return
-		case <-u.merges:
-		}
-		for {
-			changed, err := u.mergePicked(ctx)
-			if err != nil && !u.pause() || err == nil && !changed {
-				break
-			}
-		}
-	}
-}
-
-func (u *upkeep) mergePicked(ctx context.Context) (changed bool, err error) {
+// mergeDue merges or drops the segments that pick returns. It returns false if there are none.
+func (u *upkeep) mergeDue() (done bool, err error) {
 	u.merging.Lock()
 	defer u.merging.Unlock()
 	u.writer.mu.Lock()
@@ -296,7 +277,7 @@ func (u *upkeep) mergePicked(ctx context.Context) (changed bool, err error) {
 	if len(picked) == 0 {
 		return false, nil
 	}
-	return true, u.mergeFiles(ctx, picked, 1)
+	return true, u.mergeFiles(u.ctx, picked, 1)
 }
 
 // mergeFiles merges consecutive segments that are marked busy.
@@ -397,7 +378,7 @@ func (u *upkeep) expire() {
 	stopped := u.watchClock(false)
 	for n := 1; ; n++ {
 		select {
-		case <-u.stop:
+		case <-u.ctx.Done():
 			return
 		case <-time.After(expireEvery):
 		}
