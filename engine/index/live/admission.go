@@ -35,16 +35,12 @@ const unflushedMax = 8
 // hasRoom reports whether documents may be inserted now.
 func (a *admission) hasRoom() bool {
 	v := a.versions.Current()
-	return (v.Buffered() <= unflushedMax*a.config.memtableDocs() || a.config.flushDocs == neverFlush) &&
-		(a.short == nil || !a.mustFlush(v))
+	return v.Buffered() <= unflushedMax*a.config.memtableDocs() && (a.short == nil || !a.mustFlush(v))
 }
 
 // mustFlush reports whether a flush of a version's memtables is due: one is full, or memory is short and a flush would
 // help.
 func (a *admission) mustFlush(v *version.Version) bool {
-	if a.config.flushDocs == neverFlush {
-		return false
-	}
 	return len(v.Memtables) > 1 || a.short != nil && v.Memtables[0].Bytes() > memtableMin
 }
 

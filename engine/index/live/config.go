@@ -51,12 +51,10 @@ type Events struct {
 // A simulation holds settings of tests.
 type simulation struct {
 	flushDocs uint64               // capacity of a memtable; 0 is the default
+	noFlushes bool                 // nothing flushes memtables in the background
 	now       func() time.Time     // nil is time.Now
 	monotonic func() time.Duration // nil uses now
 }
-
-// neverFlush prevents flushes in the background.
-const neverFlush = 1 << 40
 
 // memtableDocs returns the capacity of a memtable.
 func (c *Config) memtableDocs() uint64 {

@@ -91,7 +91,7 @@ func (s *script) step(x *Index) error {
 
 // scripted are the options of an index that flushes only on request.
 func scripted(d *disk.Disk) OpenOptions {
-	return OpenOptions{Write: true, Disk: d, Threads: 1, simulation: simulation{flushDocs: neverFlush}}
+	return OpenOptions{Write: true, Disk: d, Threads: 1, simulation: simulation{noFlushes: true}}
 }
 
 // TestPowerCut cuts the power after calls to the disk, and keeps none, half or all of the unsynced data. The index

@@ -125,10 +125,10 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	if f != nil && slices.ContainsFunc(segments, func(s *version.Segment) bool { return !s.KeepsDocs() }) {
 		return nil, fmt.Errorf("%s cannot be written to: %w", dir, search.ErrNoDocs)
 	}
-	report.Reading = time.Since(start)
-	if err := report.verify(ctx, filesOf(segments), o); err != nil {
+	if report.Skipped, err = verifyAs(ctx, filesOf(segments), o); err != nil {
 		return nil, err
 	}
+	report.Took = time.Since(start)
 	// Make an index of the segments, with their tables on memory nodes if requested.
 	x := newIndex(m.config(segments, o))
 	x.OpenReport, x.loaded = report, reservation
@@ -156,19 +156,17 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	return x, nil
 }
 
-// verify compares files with their checksums, and reports it. The blocks of loaded files are checked while they are in
-// the cache.
-func (r *OpenReport) verify(ctx context.Context, files []*store.File, o OpenOptions) (err error) {
-	start := time.Now()
-	defer func() { r.Verifying = time.Since(start) }()
+// verifyAs compares files with their checksums as o says, and returns the bytes that it does not check. The blocks of
+// loaded files are checked while they are in the cache.
+func verifyAs(ctx context.Context, files []*store.File, o OpenOptions) (skipped uint64, err error) {
 	if o.Verify != VerifyFast || o.Load {
-		return verify(ctx, files, o.Threads, o.Progress)
+		return 0, verify(ctx, files, o.Threads, o.Progress)
 	}
 	for _, f := range files {
-		r.Skipped += f.LargeBytes()
+		skipped += f.LargeBytes()
 		err = cmp.Or(err, f.VerifySmall())
 	}
-	return err
+	return skipped, err
 }
 
 // config returns the description of the index.

@@ -183,27 +183,23 @@ func (f *folder) removeOrphans() (removed []string, err error) {
 
 // An OpenReport describes what [Open] did.
 type OpenReport struct {
-	Bytes     uint64        // size of the segments
-	Skipped   uint64        // part of Bytes that [VerifyFast] did not check
-	Loaded    bool          // the files are in memory; otherwise they are mapped
-	Reading   time.Duration // time for mapping and checking headers, or for reading all
-	Verifying time.Duration
+	Bytes   uint64        // size of the segments
+	Skipped uint64        // part of Bytes that [VerifyFast] did not check
+	Loaded  bool          // the files are in memory; otherwise they are mapped
+	Took    time.Duration // time for mapping or reading them, and for verifying
 }
 
 // String returns the report in one line.
 func (o OpenReport) String() string {
-	rate := func(bytes uint64, d time.Duration) string {
-		return fmt.Sprintf("%v, %.1f GB/s", d.Round(10*time.Microsecond), float64(bytes)/max(1, float64(d.Nanoseconds())))
-	}
-	mode, verified := fmt.Sprintf("mapped in %v", o.Reading.Round(10*time.Microsecond)), rate(o.Bytes, o.Verifying)
+	line := humanize.IBytes(o.Bytes) + " mapped"
 	if o.Loaded {
-		mode = fmt.Sprintf("read into memory in %s", rate(o.Bytes, o.Reading))
+		line = humanize.IBytes(o.Bytes) + " read into memory"
 	}
+	line += fmt.Sprintf(" and verified in %v", o.Took.Round(10*time.Microsecond))
 	if o.Skipped > 0 {
-		verified = fmt.Sprintf("%v, except %s in large sections", o.Verifying.Round(10*time.Microsecond),
-			humanize.IBytes(o.Skipped))
+		line += fmt.Sprintf(", except %s in large sections", humanize.IBytes(o.Skipped))
 	}
-	return fmt.Sprintf("%s %s, verified in %s", humanize.IBytes(o.Bytes), mode, verified)
+	return line
 }
 
 // A Recovery describes the log that was read when an index was opened.

@@ -15,7 +15,9 @@ import (
 
 // start starts the work in the background.
 func (u *upkeep) start() {
-	u.group.Go(func() { u.tend(u.flushes, u.flushDue) })
+	if !u.config.noFlushes {
+		u.group.Go(func() { u.tend(u.flushes, u.flushDue) })
+	}
 	u.group.Go(func() { u.tend(u.merges, u.mergeDue) })
 	if u.config.monotonic == nil { // a test with its own clock does this work itself
 		u.group.Go(u.expire)
