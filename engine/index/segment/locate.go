@@ -33,9 +33,6 @@ func (s *Segment) Locate(ranges []Range, fingerprints []uint64, c *Scratch) (err
 		return nil
 	}
 	keys, indexes := s.sorted(fingerprints, c)
-	if uint64(len(keys)) > s.meta.Fingerprints/locateShare {
-		return s.locateAll(ranges, keys, indexes)
-	}
 	var buffer, ranks, scratch [locateAtOnce]uint64
 	for len(keys) > 0 {
 		n := min(len(keys), locateAtOnce)
@@ -57,33 +54,8 @@ func (s *Segment) Locate(ranges []Range, fingerprints []uint64, c *Scratch) (err
 	return nil
 }
 
-// locateAll is Locate of many sorted fingerprints, by one pass over table 0.
-func (s *Segment) locateAll(ranges []Range, sorted []uint64, indexes []uint32) (err error) {
-	i := 0
-	errWalk := s.tables[0].WalkPart(0, 1, 1, func(rank uint64, keys []uint64) bool {
-		for _, key := range keys {
-			for i < len(sorted) && sorted[i] < key {
-				i++
-			}
-			for ; i < len(sorted) && sorted[i] == key; i++ {
-				if ranges[indexes[i]], err = s.docs.rangeOf(rank); err != nil {
-					return false
-				}
-			}
-			rank++
-		}
-		return i < len(sorted)
-	})
-	return cmp.Or(err, errWalk)
-}
-
-const (
-	// locateAtOnce is the number of fingerprints that are looked up together.
-	locateAtOnce = 128
-	// locateShare: if more than 1/locateShare of the fingerprints are looked up, reading all of table 0 is faster. A
-	// look-up takes 30 to 100 ns, a key of the table 2 to 5 ns.
-	locateShare = 16
-)
+// locateAtOnce is the number of fingerprints that are looked up together.
+const locateAtOnce = 128
 
 // radixSortMin is the number of fingerprints from which a radix sort is faster.
 const radixSortMin = 1 << 12
