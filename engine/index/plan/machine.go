@@ -19,7 +19,7 @@ type Machine struct {
 // measuredMax is the memory that [Measure] reads, if it is available: far more than the caches of most processors.
 const measuredMax = 256 << 20
 
-// Measure returns the costs of this machine. It takes about 0.2 s, and 256 MiB of memory or the part of it that is
+// Measure returns the costs of this machine. It takes about 0.1 s, and 256 MiB of memory or the part of it that is
 // available. It returns an error if there is less than 1 MiB.
 func Measure(available uint64) (*Machine, error) {
 	size := uint64(measuredMax)
@@ -27,9 +27,6 @@ func Measure(available uint64) (*Machine, error) {
 		size /= 2
 	}
 	buffer, err := memory.Make[uint64](int(size / 8))
-	for ; err != nil && size > 1<<20; buffer, err = memory.Make[uint64](int(size / 8)) {
-		size /= 2
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -57,44 +54,32 @@ func (m *Machine) Misses() (independent, dependent float64) {
 	return r.batch, r.single
 }
 
-// leastTime returns the minimum time of f in nanoseconds, of some calls and within some milliseconds: other programs
-// only add to it. It calls prepare before each call of f.
-func leastTime(prepare, f func()) float64 {
-	const few = 8 // one call alone may be interrupted for many milliseconds
-	shortest := time.Hour
-	for begin, calls := time.Now(), 0; calls < few || time.Since(begin) < 10*time.Millisecond; calls++ {
-		prepare()
-		start := time.Now()
-		f()
-		shortest = min(shortest, time.Since(start))
-	}
-	return float64(shortest)
-}
-
-// timeReads returns the costs of random reads of data, which is zero.
+// timeReads returns the costs of random reads of data, which is zero. It takes the minimum of some milliseconds, because
+// other programs only add to them.
 func timeReads(data []uint64) read {
-	const pass, fewReads = 64, 512
+	const rounds, pass, waiting = 64, 64, 512
 	rng := rand.New(rand.NewPCG(1, uint64(len(data))))
-	index, value := make([]uint64, 4096), uint64(0)
-	draw := func() {
+	index, value := make([]uint64, waiting+4096), uint64(0)
+	r := read{float64(8 * len(data)), math.Inf(1), math.Inf(1)}
+	for range rounds {
 		for i := range index {
 			index[i] = rng.Uint64N(uint64(len(data)))
 		}
-	}
-	batch := leastTime(draw, func() {
-		for part := range slices.Chunk(index, pass) {
+		start := time.Now()
+		for _, i := range index[:waiting] {
+			value = data[i+value]
+		}
+		r.single = min(r.single, float64(time.Since(start))/waiting)
+		start = time.Now()
+		for part := range slices.Chunk(index[waiting:], pass) {
 			asm.PrefetchAt(data, part)
 			for _, i := range part {
 				value += data[i]
 			}
 		}
-	})
-	single := leastTime(draw, func() {
-		for _, i := range index[:fewReads] {
-			value = data[i+value]
-		}
-	})
-	return read{float64(8 * len(data)), batch / float64(len(index)), single / fewReads}
+		r.batch = min(r.batch, float64(time.Since(start))/float64(len(index)-waiting))
+	}
+	return r
 }
 
 // readAmong returns the cost of a random line in memory of that size. It interpolates linearly in the logarithm
