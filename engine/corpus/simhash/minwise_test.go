@@ -47,7 +47,6 @@ func twinFeatures(r Recipe, text string) map[uint64]int {
 	key, _ := hex.DecodeString(r.Key)
 	lexicon := token.NewLexicon()
 	lexicon.AddLanguage(r.StopWords)
-	lexicon.Seal()
 	scanner, _ := token.NewScanner(token.Options{Lexicon: lexicon})
 	features := map[uint64]int{}
 	add := func(h uint64, weight int) {

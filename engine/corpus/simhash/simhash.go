@@ -15,7 +15,6 @@ type ballot struct {
 	idf      *idf // nil if there are no factors
 	shingles shingler
 	counts   [2]counter // counts of words and of characters
-	text     uint32     // number of the current text; 0 means none
 }
 
 func newBallot(r *Recipe, hasher *token.Hasher, t *idf) *ballot {
@@ -30,34 +29,13 @@ func (b *ballot) begin() {
 		b.counts[k].reset()
 	}
 	b.shingles.filled = 0
-	if b.text++; b.text == 0 {
-		b.hasher.ClearTags()
-		b.text = 1
-	}
 }
 
-// push counts the features of some tokens. If single words are the features, the tag of a word's slot holds the index
-// of its feature and the number of the text. So a word that occurs again in a text is counted without another
-// look-up.
+// push counts the features of some tokens.
 func (b *ballot) push(tokens []token.Token) {
-	single := b.shingles.size[token.Word] == 1
 	for i := range tokens {
-		t := &tokens[i]
-		if t.Stop {
-			continue
-		}
-		slot, known := b.hasher.Probe(t)
-		if !known {
-			slot = b.hasher.Learn(t)
-		}
-		switch {
-		case t.Kind != token.Word || !single:
-			b.shingles.push(slot.Hash, t.Kind)
-		case uint32(slot.Tag>>32) == b.text && b.shingles.kind == token.Word:
-			b.counts[token.Word].increment(uint32(slot.Tag))
-		default:
-			b.shingles.push(slot.Hash, token.Word)
-			slot.Tag = uint64(b.text)<<32 | uint64(b.counts[token.Word].last)
+		if t := &tokens[i]; !t.Stop {
+			b.shingles.push(b.hasher.Hash(t), t.Kind)
 		}
 	}
 }
@@ -192,21 +170,17 @@ func sqrtWeight(t uint32) uint32 {
 // The hashes are random, so their top bits select the slot.
 //
 // The table is small at the start of each document, so that a short document always stays in the L1 cache. It doubles
-// when it is half full. The table is not cleared between documents: a slot counts only if it has the current
-// generation.
+// when it is half full.
 type counter struct {
-	slots      []counterSlot
-	shift      uint // 64 - log2 of the slots in use
-	generation uint32
-	hashes     []uint64 // distinct features in the order in which they first occur
-	times      []uint32 // number of occurrences of each, saturating
-	last       uint32   // index of the feature that was added last
+	slots  []counterSlot
+	shift  uint     // 64 - log2 of the slots in use
+	hashes []uint64 // distinct features in the order in which they first occur
+	times  []uint32 // number of occurrences of each, saturating
 }
 
 type counterSlot struct {
-	hash       uint64
-	generation uint32
-	index      uint32 // index into hashes and times
+	hash   uint64
+	number uint32 // index into hashes and times, plus 1; 0 in a free slot
 }
 
 const (
@@ -221,10 +195,11 @@ func (c *counter) reset() {
 	}
 	if c.slots == nil {
 		c.slots = make([]counterSlot, 1<<counterBitsMin)
+	} else {
+		clear(c.slots[:1<<(64-c.shift)])
 	}
 	c.shift = 64 - counterBitsMin
 	c.hashes, c.times = c.hashes[:0], c.times[:0]
-	c.nextGeneration()
 }
 
 // add counts one occurrence of a feature.
@@ -232,28 +207,21 @@ func (c *counter) add(hash uint64) {
 	mask := uint64(1)<<(64-c.shift) - 1
 	for i := hash >> c.shift; ; i = (i + 1) & mask {
 		s := &c.slots[i]
-		if s.generation != c.generation {
-			c.last = uint32(len(c.hashes))
-			*s = counterSlot{hash, c.generation, c.last}
+		if s.number == 0 {
 			c.hashes = append(c.hashes, hash)
 			c.times = append(c.times, 1)
+			*s = counterSlot{hash, uint32(len(c.hashes))}
 			if uint64(len(c.hashes))*2 > mask {
 				c.grow()
 			}
 			return
 		}
 		if s.hash == hash {
-			c.last = s.index
-			c.increment(s.index)
+			if t := &c.times[s.number-1]; *t != math.MaxUint32 {
+				*t++
+			}
 			return
 		}
-	}
-}
-
-// increment counts one more occurrence of the feature with this index.
-func (c *counter) increment(index uint32) {
-	if t := &c.times[index]; *t != ^uint32(0) {
-		*t++
 	}
 }
 
@@ -263,24 +231,16 @@ func (c *counter) grow() {
 	size := 1 << (64 - c.shift)
 	if len(c.slots) < size {
 		c.slots = make([]counterSlot, size)
+	} else {
+		clear(c.slots[:size])
 	}
-	c.nextGeneration()
 	mask := uint64(size) - 1
 	for index, hash := range c.hashes {
 		i := hash >> c.shift
-		for c.slots[i].generation == c.generation {
+		for c.slots[i].number != 0 {
 			i = (i + 1) & mask
 		}
-		c.slots[i] = counterSlot{hash, c.generation, uint32(index)}
-	}
-}
-
-// nextGeneration makes every slot free. After 2^32 generations the numbers would repeat, so it clears the slots then.
-func (c *counter) nextGeneration() {
-	c.generation++
-	if c.generation == 0 {
-		clear(c.slots)
-		c.generation = 1
+		c.slots[i] = counterSlot{hash, uint32(index + 1)}
 	}
 }
 

@@ -49,7 +49,6 @@ func (r *Recipe) vocabulary(hash func(token []byte) uint64) (*vocabulary, error)
 	if err != nil {
 		return nil, fmt.Errorf("recipe: %w", err)
 	}
-	l.Seal()
 	vocabularies.byRecipe[r.Identity()] = v
 	return v, nil
 }

@@ -9,65 +9,48 @@ import (
 
 // A Hasher hashes tokens with HighwayHash-64 under one key, and remembers the hashes. HighwayHash takes about 90 ns
 // for a short word, and texts repeat their words. 8,192 slots are enough for the words of any one text (more than 95
-// % hits on English). A Hasher belongs to one goroutine and takes 256 KiB, the size of an L2 cache.
+// % hits on English). A Hasher belongs to one goroutine and takes 192 KiB.
 //
 // A packed token is its own key. A slot holds one token, and a new token replaces the old one. So memory is fixed,
 // and slots are never cleared. Longer tokens are hashed each time.
-//
-//	slot: | bytes 0-7 of the token | bytes 8-15, zero padded | hash | tag |   32 bytes
 type Hasher struct {
 	key     [32]byte
 	scanner *Scanner
-	spare   Slot // slot of a token that is too long to be remembered
-	slots   [1 << hasherBits]Slot
+	slots   [1 << hasherBits]hasherSlot
 }
 
-// A Slot is the entry of one token in a Hasher.
-type Slot struct {
-	lo, hi uint64
-	// Hash is the hash of the token. It is never 0.
-	Hash uint64
-	// Tag is free for the caller. It is 0 in a slot that has just been filled.
-	Tag uint64
-}
+// A hasherSlot has the padded bytes of a packed token and its hash.
+type hasherSlot struct{ lo, hi, hash uint64 }
 
 const hasherBits = 13
 
 // NewHasher returns a Hasher with a key for the tokens that s yields.
 func NewHasher(s *Scanner, key [32]byte) *Hasher { return &Hasher{key: key, scanner: s} }
 
-// Probe returns the slot of a token that the Scanner yielded, and whether the slot holds this token. If known is
-// false, call [Hasher.Learn]. Probe must be called during the call of yield. The slot is valid until the next call of
-// Learn. Probe is inlined.
+// Hash returns the hash of a token that the Scanner yielded. It must be called during the call of yield.
 //
-// Probe never finds a long token. It compares the position and length of a long token with the bytes of packed ones.
-// If the second word of a packed token is not 0, its first word is full, so they cannot be equal.
-func (h *Hasher) Probe(t *Token) (s *Slot, known bool) {
-	s = &h.slots[(t.lo*spreadLo^t.hi*spreadHi)>>(64-hasherBits)]
-	return s, s.lo == t.lo && s.hi == t.hi
+// No slot equals a long token, which has a position and a length in place of bytes: if the second word of a packed token
+// is not 0, its first word is full.
+func (h *Hasher) Hash(t *Token) uint64 {
+	s := &h.slots[(t.lo*spreadLo^t.hi*spreadHi)>>(64-hasherBits)]
+	if s.lo == t.lo && s.hi == t.hi {
+		return s.hash
+	}
+	return h.learn(t, s)
 }
 
-// Learn fills the slot of a token and returns it. A long token uses the spare slot.
-func (h *Hasher) Learn(t *Token) *Slot {
+// learn returns the hash of a token, and stores it in a slot if the token is packed.
+func (h *Hasher) learn(t *Token, s *hasherSlot) uint64 {
 	if t.packed == 0 {
-		h.spare = Slot{Hash: HashOf(h.scanner.long[t.lo:t.lo+t.hi], &h.key)}
-		return &h.spare
+		return HashOf(h.scanner.long[t.lo:t.lo+t.hi], &h.key)
 	}
 	var pad [packedMax]byte
-	s, _ := h.Probe(t)
-	*s = Slot{lo: t.lo, hi: t.hi, Hash: HashOf(h.scanner.AppendText(pad[:0], t), &h.key)}
-	return s
+	*s = hasherSlot{t.lo, t.hi, HashOf(h.scanner.AppendText(pad[:0], t), &h.key)}
+	return s.hash
 }
 
 // HashOf returns the hash of a token's bytes, or 1 if the hash is 0.
 func HashOf(token []byte, key *[32]byte) uint64 { return max(highwayhash.Sum64(token, key[:]), 1) }
-
-// ClearTags sets the tags of all slots to 0.
-func (h *Hasher) ClearTags() {
-	for i := range h.slots {
-		h.slots[i].Tag = 0
-	}
-}
 
 // A Key hashes tokens in about 2 ns with two folded products of 128 bits, as in wyhash. It needs no memory of earlier
 // tokens. Word i of a Key is Mix of the key's bytes 8i to 8i+7, little-endian.

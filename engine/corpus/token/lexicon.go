@@ -4,11 +4,10 @@ import "fmt"
 
 // A Lexicon holds the words that a [Scanner] handles specially: stop words, and words of scripts without spaces. The
 // Scanner turns the longest such word at each position into one token of kind Word. All words are compared in normal
-// form. After [Lexicon.Seal] a Lexicon is read-only, and several scanners may use it.
+// form. Several scanners may use a Lexicon after its last word was added.
 type Lexicon struct {
 	plain   *Scanner
-	stops   []string
-	table   *stopTable
+	stops   map[string]bool // stop words in normal form
 	entries map[string]bool // token sequences that are a word; false for the beginning of a word
 }
 
@@ -18,7 +17,7 @@ const rowTokens = 32
 // NewLexicon returns an empty Lexicon.
 func NewLexicon() *Lexicon {
 	plain, _ := NewScanner(Options{}) // fails only for an unknown stemmer
-	return &Lexicon{plain: plain, entries: map[string]bool{}}
+	return &Lexicon{plain: plain, stops: map[string]bool{}, entries: map[string]bool{}}
 }
 
 // AddLanguage adds the stop words of a language. The language "" has none.
@@ -38,7 +37,7 @@ func (l *Lexicon) AddLanguage(language string) error {
 func (l *Lexicon) AddStopWord(word string) error {
 	normal, err := l.add(word)
 	if err == nil {
-		l.stops = append(l.stops, normal)
+		l.stops[normal] = true
 	}
 	return err
 }
@@ -94,8 +93,13 @@ func (l *Lexicon) Normal(text string) string {
 	return string(normal)
 }
 
-// Seal completes the Lexicon. No words may be added afterwards.
-func (l *Lexicon) Seal() { l.table, l.stops = newStopTable(l.stops), nil }
+// mark sets Stop in each token that is a stop word. The tokens belong to scanner s.
+func (l *Lexicon) mark(s *Scanner, tokens []Token) {
+	for i := range tokens {
+		s.word = s.AppendText(s.word[:0], &tokens[i])
+		tokens[i].Stop = l.stops[string(s.word)]
+	}
+}
 
 // join replaces each longest sequence of tokens that is a word of the lexicon by one token. done is the number of
 // tokens of the batch that are final. waiting is the number of tokens at the end that must wait for the next ones; it

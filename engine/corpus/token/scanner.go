@@ -8,7 +8,7 @@ import (
 
 // Options configures a Scanner. The zero value yields words and characters, and marks no stop words.
 type Options struct {
-	Lexicon *Lexicon // stop words and words of scripts without spaces, or nil; it must be sealed
+	Lexicon *Lexicon // stop words and words of scripts without spaces, or nil
 	Stem    string   // language of the stemmer for words that are not stop words, or "" for none
 }
 
@@ -123,8 +123,8 @@ func (s *Scanner) flush(last bool) {
 		if len(l.entries) > 0 {
 			n, waiting = s.join(last)
 		}
-		if l.table != nil {
-			l.table.mark(s, s.batch[:n])
+		if len(l.stops) > 0 {
+			l.mark(s, s.batch[:n])
 		}
 	}
 	if s.stemmer != nil {

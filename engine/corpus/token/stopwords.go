@@ -3,7 +3,6 @@ package token
 import (
 	"fmt"
 	"maps"
-	"math/bits"
 	"slices"
 	"strings"
 )
@@ -82,58 +81,4 @@ func CheckStopWords(language string) error {
 
 func languagesOf[V any](lists map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(lists)), ", ")
-}
-
-// stopTable is a list of stop words as an open-addressing table of packed tokens. It has at least eight slots for
-// each word, so that nearly every look-up ends at the first slot. Longer words are few, and are in a map.
-type stopTable struct {
-	slots []stopSlot
-	shift uint
-	long  map[string]bool // words of more than packedMax bytes
-}
-
-type stopSlot struct{ lo, hi uint64 }
-
-// newStopTable returns the table of some normalised words, or nil for no words.
-func newStopTable(list []string) *stopTable {
-	if len(list) == 0 {
-		return nil
-	}
-	log := bits.Len(uint(8 * len(list)))
-	t := &stopTable{slots: make([]stopSlot, 1<<log), shift: uint(64 - log), long: map[string]bool{}}
-	for _, w := range list {
-		if len(w) > packedMax {
-			t.long[w] = true
-			continue
-		}
-		lo, hi := pack([]byte(w))
-		if i, found := t.find(lo, hi); !found {
-			t.slots[i] = stopSlot{lo, hi}
-		}
-	}
-	return t
-}
-
-// mark sets Stop in each token that is a stop word. The tokens belong to scanner s.
-func (t *stopTable) mark(s *Scanner, tokens []Token) {
-	for i := range tokens {
-		if token := &tokens[i]; token.packed != 0 {
-			_, token.Stop = t.find(token.lo, token.hi)
-		} else {
-			token.Stop = t.long[string(s.long[token.lo:token.lo+token.hi])]
-		}
-	}
-}
-
-// find returns the slot of a packed token, or the free slot for it.
-func (t *stopTable) find(lo, hi uint64) (i uint64, found bool) {
-	mask := uint64(len(t.slots) - 1)
-	for i = (lo*spreadLo ^ hi*spreadHi) >> t.shift; ; i = (i + 1) & mask {
-		switch t.slots[i] {
-		case stopSlot{lo, hi}:
-			return i, true
-		case stopSlot{}:
-			return i, false
-		}
-	}
 }

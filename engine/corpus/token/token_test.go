@@ -377,77 +377,24 @@ func TestStopWords(t *testing.T) {
 func stopLexicon(t *testing.T, language string) *Lexicon {
 	l := NewLexicon()
 	must.Do(t, l.AddLanguage(language))
-	l.Seal()
 	return l
 }
 
-// checkTagOfNewcomer fills all slots with tags and evicts them by other tokens, which must not see a tag.
-func checkTagOfNewcomer(t *testing.T, s *Scanner, h *Hasher) {
-	t.Helper()
-	for i := range h.slots {
-		h.slots[i].Tag = 1
-	}
-	for i := range 1000 {
-		s.Scan(fmt.Sprintf("newcomer%d", i), func(batch []Token) {
-			if slot := slotOf(h, &batch[0]); slot.Tag != 0 {
-				t.Fatalf("new character %d has the tag of the earlier one in its slot", i)
-			}
-		})
-	}
-	h.ClearTags()
-}
-
-// TestHasher checks that the hash of a token is the same if it is stored, was evicted, or is too long for a slot. A tag
-// exists as long as its token.
+// TestHasher checks that the hash of a token is the same if it is stored, was evicted, or is too long for a slot.
 func TestHasher(t *testing.T) {
 	s, err := NewScanner(Options{})
 	must.Do(t, err)
 	key := [32]byte{1, 2, 3}
 	h := NewHasher(s, key)
-	hashes := map[string]uint64{}
-	byHash := map[uint64]string{}
-	tagged := 0
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,3}|[a-z]{15,18}|[中-丿]`), 0, 50).Draw(t, "tokens")
 		s.Scan(strings.Join(list, " "), func(batch []Token) {
 			for i := range batch {
-				token := string(s.AppendText(nil, &batch[i]))
-				slot := slotOf(h, &batch[i])
-				if want, ok := hashes[token]; ok && slot.Hash != want || slot.Hash != max(highwayhash.Sum64([]byte(token), key[:]),
-					1) {
-					t.Fatalf("%q: hash %x, before %x", token, slot.Hash, want)
+				token := s.AppendText(nil, &batch[i])
+				if got, want := h.Hash(&batch[i]), max(highwayhash.Sum64(token, key[:]), 1); got != want {
+					t.Fatalf("%q: hash %x, want %x", token, got, want)
 				}
-				if other, ok := byHash[slot.Hash]; ok && other != token {
-					t.Fatalf("%q and %q have one hash", token, other)
-				}
-				hashes[token], byHash[slot.Hash] = slot.Hash, token
-				if slot.Tag != 0 && slot.Tag != slot.Hash {
-					t.Fatalf("%q has another token's tag", token)
-				}
-				if slot.Tag != 0 {
-					tagged++
-				}
-				slot.Tag = slot.Hash
 			}
 		})
 	})
-	if tagged == 0 {
-		t.Error("no tag lasted")
-	}
-	checkTagOfNewcomer(t, s, h)
-	h.ClearTags()
-	for i := range h.slots {
-		if h.slots[i].Tag != 0 {
-			t.Fatalf("slot %d has a tag", i)
-		}
-	}
-}
-
-// slotOf returns the slot of a token, as users of a Hasher get it.
-func slotOf(h *Hasher, t *Token) *Slot {
-	s, known := h.Probe(t)
-	if !known {
-		s = h.Learn(t)
-	}
-	return s
 }

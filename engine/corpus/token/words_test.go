@@ -17,7 +17,6 @@ func TestWordsOfOptions(t *testing.T) {
 		for _, w := range words {
 			must.Do(t, l.AddWord(w))
 		}
-		l.Seal()
 		return l
 	}
 	for name, c := range map[string]struct {
