@@ -3,7 +3,6 @@ package scan
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"slices"
 
@@ -44,14 +43,18 @@ func NewSearcher(queries []uint64, k int, p Plan, o Options) (*Searcher, error) 
 // example of ctx, ends the sequence.
 func (s *Searcher) Hits(ctx context.Context, f Chunk) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
-		hits, err := s.tables.scanHits(ctx, f, s.options)
+		hits, err := s.tables.scan(ctx, f, s.options)
 		if err != nil {
 			yield(Hit{}, err)
 			return
 		}
 		defer hits.Close()
-		for h, err := range allHits(ctx, hits) {
-			if !yield(h, err) || err != nil {
+		n := 0
+		for r, err := range hits.All() {
+			if n++; err == nil && n%4096 == 0 {
+				err = ctx.Err()
+			}
+			if !yield(hitOf(r), err) || err != nil {
 				return
 			}
 		}
@@ -72,39 +75,25 @@ func (s *Searcher) Close() {
 // for the same queries, k and options. An error, for example of ctx, ends the sequence.
 func Answer(ctx context.Context, f Chunk, queries []uint64, k int, p Plan, o Options) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
-		stopped := errors.New("stopped")
-		err := inParts(queries, k, p, o, func(s *Searcher) error {
+		answer := func(part []uint64) bool {
+			s, err := NewSearcher(part, k, p, o)
+			if err != nil {
+				yield(Hit{}, err)
+				return false
+			}
+			defer s.Close()
 			for h, err := range s.Hits(ctx, f) {
-				if err != nil {
-					return err
-				}
-				if !yield(h, nil) {
-					return stopped
+				if !yield(h, err) || err != nil {
+					return false
 				}
 			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, stopped) {
-			yield(Hit{}, err)
+			return true
+		}
+		for part := range slices.Chunk(queries, max(1, p.Queries)) {
+			if !answer(part) {
+				return
+			}
+			o.First += uint64(len(part))
 		}
 	}
-}
-
-// inParts divides the queries into parts that fit in memory, and calls search with the tables of each.
-func inParts(queries []uint64, k int, p Plan, o Options, search func(*Searcher) error) error {
-	onePart := func(queries []uint64) error {
-		s, err := NewSearcher(queries, k, p, o)
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		return search(s)
-	}
-	for part := range slices.Chunk(queries, max(1, p.Queries)) {
-		if err := onePart(part); err != nil {
-			return err
-		}
-		o.First += uint64(len(part))
-	}
-	return nil
 }

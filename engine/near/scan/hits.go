@@ -2,7 +2,6 @@ package scan
 
 import (
 	"context"
-	"iter"
 
 	"example.org/ndd/engine/index/radix"
 	"example.org/ndd/engine/storage/disk"
@@ -59,6 +58,9 @@ const rowsMany = 256
 // take writes the hits of matches. A match represents all rows of Q with its query, which may be most of Q. So take
 // checks ctx for a match with rowsMany rows or more.
 func (e *expander) take(ctx context.Context, matches []match) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	for _, m := range matches {
 		rows := e.tables.rowsOf(m.Query)
 		if len(rows) >= rowsMany && ctx.Err() != nil {
@@ -72,25 +74,4 @@ func (e *expander) take(ctx context.Context, matches []match) error {
 		}
 	}
 	return nil
-}
-
-func (e *expander) close() { e.to.Close() }
-
-// allHits yields every hit in order. An error ends the sequence. All writers must be closed before.
-func allHits(ctx context.Context, h *hits) iter.Seq2[Hit, error] {
-	return func(yield func(Hit, error) bool) {
-		n := 0
-		for r, err := range h.All() {
-			if n++; err == nil && n%4096 == 0 {
-				err = ctx.Err()
-			}
-			if err != nil {
-				yield(Hit{}, err)
-				return
-			}
-			if !yield(hitOf(r), nil) {
-				return
-			}
-		}
-	}
 }

@@ -25,19 +25,19 @@ func TestScanHits(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		var mu sync.Mutex // every goroutine reports progress
 		done := uint64(0)
-		hits, err := tables.scanHits(context.Background(), Chunk{Fingerprints: base}, Options{Threads: threads,
+		hits, err := tables.scan(context.Background(), Chunk{Fingerprints: base}, Options{Threads: threads,
 			Progress: func(n uint64) {
 				mu.Lock()
 				defer mu.Unlock()
 				done = max(done, n)
 			}})
 		must.Do(t, err)
-		if got := collect(t, allHits(t.Context(), hits)); !slices.Equal(got, want) || done != uint64(len(base)) {
+		if got := collectRecords(t, hits); !slices.Equal(got, want) || done != uint64(len(base)) {
 			t.Fatalf("%d threads: %d hits, want %d; %d done", threads, len(got), len(want), done)
 		}
 		hits.Close()
 	}
-	_, err = tables.scanHits(must.Cancelled(t), Chunk{Fingerprints: base}, Options{Threads: 2})
+	_, err = tables.scan(must.Cancelled(t), Chunk{Fingerprints: base}, Options{Threads: 2})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}

@@ -1,7 +1,10 @@
 package scan
 
 import (
+	"cmp"
+	"context"
 	"math/bits"
+	"slices"
 
 	"example.org/ndd/asm"
 	"example.org/ndd/engine/memory"
@@ -91,25 +94,24 @@ func (t *tables) newMapper(emit func([]match) error) (*mapper, error) {
 // Close frees the mapper's memory.
 func (m *mapper) Close() { m.halfWords.Free() }
 
-// Map finds every match of a chunk of F. first is the row of its first fingerprint. An error of emit ends it.
-func (m *mapper) Map(chunk []uint64, first uint64) error {
-	if m.tables.queries == 0 {
-		return nil
-	}
-	for len(chunk) > 0 {
-		n := min(len(chunk), m.tables.strategy.part)
-		r := keyRange{keys: chunk[:n], fingerprints: chunk[:n], first: first}
+// Map finds every match of a chunk of F. It maps the chunk in parts, so that it notices a cancelled context within
+// milliseconds, and calls progress with the size of each part. An error of emit ends it.
+func (m *mapper) Map(ctx context.Context, c Chunk, progress func(int)) error {
+	for part := range slices.Chunk(c.Fingerprints, m.tables.strategy.part) {
+		r := keyRange{keys: part, fingerprints: part, first: c.First}
 		var err error
-		if m.halves != nil {
+		switch {
+		case m.tables.queries == 0:
+		case m.halves != nil:
 			err = m.joinFiltered(&r)
-		} else {
+		default:
 			err = m.joinGroup(0, &r)
 		}
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
-		chunk = chunk[n:]
-		first += uint64(n)
+		c.First += uint64(len(part))
+		progress(len(part))
 	}
 	return m.flush()
 }

@@ -37,23 +37,13 @@ func (o *Options) setDefaults() {
 	o.hitBytes = cmp.Or(o.hitBytes, hitBytesMax)
 }
 
-// scanHits maps all of F and returns the hits, which the caller closes. They do not depend on the number of
-// goroutines.
-func (t *tables) scanHits(ctx context.Context, f Chunk, o Options) (*hits, error) {
+// scan maps all of F and returns the hits, which the caller closes. They do not depend on the number of goroutines.
+func (t *tables) scan(ctx context.Context, f Chunk, o Options) (*hits, error) {
 	o.setDefaults()
 	hits := newHits(o.Disk, o.Temp, o.hitBytes, o.Threads)
-	if err := t.scan(ctx, f, o, hits); err != nil {
-		hits.Close()
-		return nil, err
-	}
-	return hits, nil
-}
-
-// scan maps all of F, and adds the hits.
-func (t *tables) scan(ctx context.Context, f Chunk, o Options, hits *hits) error {
-	// One goroutine reads F, and the others map chunks.
 	var done atomic.Uint64
-	return parallel.Each(ctx, parallel.Options{Workers: o.Threads, Window: o.Threads},
+	// One goroutine reads F, and the others map chunks.
+	err := parallel.Each(ctx, parallel.Options{Workers: o.Threads, Window: o.Threads},
 		func(_ context.Context, yield func(Chunk) bool) (err error) {
 			defer store.CatchFault(&err)() // F may be mapped
 			f.split(yield)
@@ -62,20 +52,14 @@ func (t *tables) scan(ctx context.Context, f Chunk, o Options, hits *hits) error
 			defer store.CatchFault(&err)()
 			// Each mapping goroutine has an expander and a mapper.
 			to := &expander{t, o.First, hits.Writer()}
-			defer to.close()
-			m, err := t.newMapper(func(matches []match) error {
-				if err := to.take(ctx, matches); err != nil {
-					return err
-				}
-				return ctx.Err()
-			})
+			defer to.to.Close()
+			m, err := t.newMapper(func(matches []match) error { return to.take(ctx, matches) })
 			if err != nil {
 				return err
 			}
 			defer m.Close()
-			// Map chunks, and report the progress.
 			for c := range chunks {
-				err := m.mapChunk(ctx, c, func(n int) {
+				err := m.Map(ctx, c, func(n int) {
 					if total := done.Add(uint64(n)); o.Progress != nil {
 						o.Progress(total)
 					}
@@ -86,20 +70,9 @@ func (t *tables) scan(ctx context.Context, f Chunk, o Options, hits *hits) error
 			}
 			return nil
 		})
-}
-
-// mapChunk maps a chunk in parts, so that it notices a cancelled context within milliseconds. It calls progress
-// with the size of each part.
-func (m *mapper) mapChunk(ctx context.Context, c Chunk, progress func(int)) error {
-	for start := 0; start < len(c.Fingerprints); start += m.tables.strategy.part {
-		part := c.Fingerprints[start:min(start+m.tables.strategy.part, len(c.Fingerprints))]
-		if err := m.Map(part, c.First+uint64(start)); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		progress(len(part))
+	if err != nil {
+		hits.Close()
+		return nil, err
 	}
-	return nil
+	return hits, nil
 }

@@ -28,11 +28,21 @@ func answer(t testing.TB, tables *tables, base []uint64, chunk int) []oracle.Hit
 	must.Do(t, err)
 	defer m.Close()
 	for first := (len(base) - 1) / chunk * chunk; first >= 0 && len(base) > 0; first -= chunk {
-		must.Do(t, m.Map(base[first:min(first+chunk, len(base))], uint64(first)))
+		must.Do(t, m.Map(t.Context(), Chunk{base[first:min(first+chunk, len(base))], uint64(first)}, func(int) {}))
 	}
-	must.Do(t, m.Map(base[:min(chunk, len(base))], 0))
-	to.close()
-	return collect(t, allHits(t.Context(), hits))
+	must.Do(t, m.Map(t.Context(), Chunk{Fingerprints: base[:min(chunk, len(base))]}, func(int) {}))
+	to.to.Close()
+	return collectRecords(t, hits)
+}
+
+func collectRecords(t testing.TB, hits *hits) []oracle.Hit {
+	return collect(t, func(yield func(Hit, error) bool) {
+		for r, err := range hits.All() {
+			if !yield(hitOf(r), err) {
+				return
+			}
+		}
+	})
 }
 
 func collect(t testing.TB, hits iter.Seq2[Hit, error]) (list []oracle.Hit) {
@@ -244,7 +254,7 @@ func benchmarkTables(b *testing.B, t *tables, base []uint64, matches int, cost f
 	defer m.Close()
 	for b.Loop() {
 		n = 0
-		must.Do(b, m.Map(base, 0))
+		must.Do(b, m.Map(b.Context(), Chunk{Fingerprints: base}, func(int) {}))
 	}
 	if n < matches {
 		b.Fatalf("%d matches", n)
