@@ -15,47 +15,6 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// Fingerprints are the fingerprints of documents by row, in one piece or several.
-type Fingerprints struct {
-	pieces radix.Chunks
-	firsts []Row // first row of each piece
-	len    int
-}
-
-// NewPrints returns the fingerprints of some pieces. It does not copy them.
-func NewPrints(pieces ...[]uint64) (p Fingerprints) {
-	for _, piece := range pieces {
-		if len(piece) > 0 {
-			p.pieces, p.firsts = append(p.pieces, piece), append(p.firsts, Row(p.len))
-			p.len += len(piece)
-		}
-	}
-	return p
-}
-
-// Len returns the number of rows.
-func (p *Fingerprints) Len() int { return p.len }
-
-// At returns the fingerprint of a row.
-func (p *Fingerprints) At(row Row) uint64 {
-	i := 0
-	if len(p.firsts) > 1 {
-		index, found := slices.BinarySearch(p.firsts, row)
-		if i = index; !found {
-			i--
-		}
-	}
-	return p.pieces[i][row-p.firsts[i]]
-}
-
-// Flat returns all fingerprints in one piece. It copies them if there are several pieces.
-func (p *Fingerprints) Flat() []uint64 {
-	if len(p.pieces) == 1 {
-		return p.pieces[0]
-	}
-	return slices.Concat(p.pieces...)
-}
-
 // A filter is a set of fingerprints with false positives. It has one bit for the hash of each fingerprint.
 // Many goroutines may add to it at a time.
 type filter []uint64
@@ -79,7 +38,7 @@ func (f filter) has(fingerprint uint64) bool {
 // candidates are the documents that are compared with each other: all documents, or the documents that may
 // have a near one. They have numbers of 32 bits, in order of their rows. It is a [radix.Input].
 type candidates struct {
-	fingerprints *Fingerprints
+	fingerprints []uint64 // fingerprints of all documents, by row
 	rows         []uint32 // the lower 32 bits; nil for all
 	highs        []int    // highs[i] is the number of candidates with a row below (i+1)<<32
 	len          int
@@ -100,13 +59,13 @@ func (c *candidates) Len() int { return c.len }
 // Read implements [radix.Input].
 func (c *candidates) Read(part, parts int, f func(fingerprints []uint64, row int) error) error {
 	if c.rows == nil {
-		return c.fingerprints.pieces.Read(part, parts, f)
+		return radix.Chunks{c.fingerprints}.Read(part, parts, f)
 	}
 	var buffer [2048]uint64
 	for index, to := c.len*part/parts, c.len*(part+1)/parts; index < to; {
 		n := min(len(buffer), to-index)
 		for i := range n {
-			buffer[i] = c.fingerprints.At(c.row(uint32(index + i)))
+			buffer[i] = c.fingerprints[c.row(uint32(index+i))]
 		}
 		if err := f(buffer[:n], index); err != nil {
 			return err
@@ -122,17 +81,17 @@ const filterBits = 8
 
 // findNear returns the documents that are near another one or equal to one, and few others. It joins all
 // fingerprints in parts of at most some keys, and records in a filter which fingerprints have a near one.
-func findNear(ctx context.Context, all *Fingerprints, o Options, keysMax int) (_ *candidates, err error) {
+func findNear(ctx context.Context, all []uint64, o Options, keysMax int) (_ *candidates, err error) {
 	a := o.Arena.Empty()
 	defer a.Free()
-	marks := filter(memory.Alloc[uint64](&a, all.Len()*filterBits/64+1, &err))
+	marks := filter(memory.Alloc[uint64](&a, len(all)*filterBits/64+1, &err))
 	keys := memory.AllocBuffer[uint64](&a, keysMax, &err)
 	if err != nil {
 		return nil, err
 	}
-	d := Choose(all.Len(), o.K)
-	o.Meter.Total.Add(int64(all.Len() * (len(d.Tables) + 2))) // filtered reads all fingerprints twice
-	if err := joinForest(ctx, all.pieces, keys.Data, d, o.Threads, o.Meter, func(a uint64, neighbours []uint64) {
+	d := Choose(len(all), o.K)
+	o.Meter.Total.Add(int64(len(all) * (len(d.Tables) + 2))) // filtered reads all fingerprints twice
+	if err := joinForest(ctx, radix.Chunks{all}, keys.Data, d, o.Threads, o.Meter, func(a uint64, neighbours []uint64) {
 		marks.add(a)
 		for _, b := range neighbours {
 			marks.add(b)
@@ -146,17 +105,17 @@ func findNear(ctx context.Context, all *Fingerprints, o Options, keysMax int) (_
 
 // filtered returns the documents whose fingerprints are in a filter. It counts them first, by the part of the input and
 // the high half of the row, and then writes each to its position.
-func filtered(ctx context.Context, all *Fingerprints, marks filter, o Options) (*candidates, error) {
+func filtered(ctx context.Context, all []uint64, marks filter, o Options) (*candidates, error) {
 	// Both passes look up all fingerprints in the filter, each thread in its part.
 	c, threads := &candidates{fingerprints: all, arena: o.Arena.Empty()}, o.Threads
-	highs := (all.Len()-1)>>32 + 1
+	highs := (len(all)-1)>>32 + 1
 	ends := make([]int, threads*highs) // numbers of candidates by part and high half; then positions
 	each := func(do func(slot int, row int)) error {
 		var g errgroup.Group
 		for part := range threads {
 			g.Go(func() (err error) {
 				defer store.CatchFault(&err)() // the fingerprints may be mapped
-				return all.pieces.Read(part, threads, func(fingerprints []uint64, row int) error {
+				return radix.Chunks{all}.Read(part, threads, func(fingerprints []uint64, row int) error {
 					for len(fingerprints) > 0 {
 						n := min(len(fingerprints), filterPart)
 						for i, f := range fingerprints[:n] {

@@ -16,8 +16,8 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// TestCandidates checks that the candidates are all rows that have a near or equal one, in order, and few others. The
-// input has one piece or several. If it is read in parts, the rows come with their fingerprints.
+// TestCandidates checks that the candidates are all rows that have a near or equal one, in order, and few others. If
+// the input is read in parts, the rows come with their fingerprints.
 func TestCandidates(t *testing.T) {
 	const n, k = 50_000, 3
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -27,49 +27,44 @@ func TestCandidates(t *testing.T) {
 		base[i+1] = sets.Flip(rng, base[i], i/20%(k+1))
 		want = append(want, Row(i), Row(i+1))
 	}
-	for _, all := range []Fingerprints{NewPrints(base), NewPrints(base[:1], base[1:30_001], nil, base[30_001:])} {
-		for _, threads := range []int{1, 3} {
-			o := Options{K: k, Threads: threads}.withDefaults()
-			o.Meter = new(Meter)
-			c, err := findNear(t.Context(), &all, o, n/3)
-			if m := o.Meter; m.Compared.Load() != m.Total.Load() {
-				t.Errorf("%d of %d are compared in the end", m.Compared.Load(), m.Total.Load())
-			}
-			must.Do(t, err)
-			var got []Row
-			for i := range c.len {
-				if row := c.row(uint32(i)); all.At(row) != base[row] {
-					t.Fatal(row)
-				}
-				got = append(got, c.row(uint32(i)))
-			}
-			others := slices.DeleteFunc(slices.Clone(got), func(row Row) bool {
-				_, ok := slices.BinarySearch(want, row)
-				return ok
-			})
-			if !slices.IsSorted(got) || len(got)-len(others) != len(want) || len(others) > len(want) {
-				t.Errorf("%d candidates, %d of them have no near one, want %d", len(got), len(others), len(want))
-			}
-			offset := 0
-			for part := range 3 {
-				err := c.Read(part, 3, func(fingerprints []uint64, first int) error {
-					for i, f := range fingerprints {
-						if first+i != offset || f != base[got[offset]] {
-							return fmt.Errorf("candidate %d, want %d: %x", first+i, offset, f)
-						}
-						offset++
-					}
-					return nil
-				})
-				if err != nil {
-					t.Error(err)
-				}
-			}
-			if offset != c.Len() {
-				t.Errorf("%d of %d were read", offset, c.Len())
-			}
-			c.arena.Free()
+	for _, threads := range []int{1, 3} {
+		o := Options{K: k, Threads: threads}.withDefaults()
+		o.Meter = new(Meter)
+		c, err := findNear(t.Context(), base, o, n/3)
+		if m := o.Meter; m.Compared.Load() != m.Total.Load() {
+			t.Errorf("%d of %d are compared in the end", m.Compared.Load(), m.Total.Load())
 		}
+		must.Do(t, err)
+		var got []Row
+		for i := range c.len {
+			got = append(got, c.row(uint32(i)))
+		}
+		others := slices.DeleteFunc(slices.Clone(got), func(row Row) bool {
+			_, ok := slices.BinarySearch(want, row)
+			return ok
+		})
+		if !slices.IsSorted(got) || len(got)-len(others) != len(want) || len(others) > len(want) {
+			t.Errorf("%d candidates, %d of them have no near one, want %d", len(got), len(others), len(want))
+		}
+		offset := 0
+		for part := range 3 {
+			err := c.Read(part, 3, func(fingerprints []uint64, first int) error {
+				for i, f := range fingerprints {
+					if first+i != offset || f != base[got[offset]] {
+						return fmt.Errorf("candidate %d, want %d: %x", first+i, offset, f)
+					}
+					offset++
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if offset != c.Len() {
+			t.Errorf("%d of %d were read", offset, c.Len())
+		}
+		c.arena.Free()
 	}
 }
 
@@ -106,7 +101,7 @@ func TestSpilledSearch(t *testing.T) {
 		for _, limit := range []uint64{1 << 30, 40 << 10, 1} {
 			spilled := uint64(0)
 			o := Options{K: 0, Threads: 1, Arena: limitedTo(t, limit, &spilled)}
-			r, err := Find(t.Context(), NewPrints(base), o)
+			r, err := Find(t.Context(), base, o)
 			must.Do(t, err)
 			if budget := o.Arena.Budget; (spilled > 0) != (limit < 1<<30) || budget.Free() != limit || budget.Peak() > limit ||
 				(budget.Peak() > 0) != (limit > 1) {
@@ -117,7 +112,7 @@ func TestSpilledSearch(t *testing.T) {
 			}
 			full := errors.New("disk full")
 			o.Arena.Map = func(uint64) ([]byte, error) { return nil, full }
-			if _, err := Find(t.Context(), NewPrints(base), o); errors.Is(err, full) != (spilled > 0) || errors.Is(err, radix.ErrRoom) {
+			if _, err := Find(t.Context(), base, o); errors.Is(err, full) != (spilled > 0) || errors.Is(err, radix.ErrRoom) {
 				t.Errorf("%s, limit %d: %v", name, limit, err)
 			}
 		}

@@ -179,9 +179,9 @@ func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 //
 //	fingerprints --join--> filter --each row--> candidates --sort, join, union-find--> clusters
 //	8n                     n                    44 bytes each
-func Find(ctx context.Context, all Fingerprints, o Options) (*Result, error) {
+func Find(ctx context.Context, all []uint64, o Options) (*Result, error) {
 	o = o.withDefaults()
-	c, err := o.candidates(ctx, &all)
+	c, err := o.candidates(ctx, all)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func Find(ctx context.Context, all Fingerprints, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer p.free()
-	distinct := all.Len() - (c.len - len(p.distinct))
+	distinct := len(all) - (c.len - len(p.distinct))
 	best, err := p.best()
 	if err != nil {
 		return nil, err
@@ -211,8 +211,8 @@ func Find(ctx context.Context, all Fingerprints, o Options) (*Result, error) {
 
 // candidates returns the documents to be compared with each other. These are all documents if there are few of them and
 // the memory suffices.
-func (o *Options) candidates(ctx context.Context, all *Fingerprints) (c *candidates, err error) {
-	n, available := uint64(all.Len()), o.Arena.Budget.Free()
+func (o *Options) candidates(ctx context.Context, all []uint64) (c *candidates, err error) {
+	n, available := uint64(len(all)), o.Arena.Budget.Free()
 	if n < 2 || n <= DirectMax && CandidateBytes*n <= available {
 		return &candidates{fingerprints: all, len: int(n)}, nil
 	}

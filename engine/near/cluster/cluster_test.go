@@ -113,7 +113,7 @@ func TestCancel(t *testing.T) {
 	moments, minimum := 0, int64(0)
 	for asked := int64(0); ; asked++ {
 		m := &Meter{}
-		_, err := Find(faults.NewCancelContext(t, asked), NewPrints(base), Options{K: 3, Threads: 1, Meter: m})
+		_, err := Find(faults.NewCancelContext(t, asked), base, Options{K: 3, Threads: 1, Meter: m})
 		compared := m.Compared.Load()
 		if compared < minimum {
 			t.Errorf("%d fingerprints compared, %d when it was asked once less", compared, minimum)

@@ -113,15 +113,14 @@ func TestDenseGroups(t *testing.T) {
 // checkFind compares the clusters of Find with the expected ones.
 func checkFind(t *testing.T, what string, base []uint64, o Options, want []Cluster) {
 	t.Helper()
-	third := len(base) / 3
-	distinct := foundIn(t, what, NewPrints(base), o, want)
+	distinct := foundIn(t, what, base, o, want)
 	o.Arena = limitedTo(t, 1, new(uint64))
-	if n := foundIn(t, what+", little memory", NewPrints(base[:third], nil, base[third:]), o, want); n != distinct {
+	if n := foundIn(t, what+", little memory", base, o, want); n != distinct {
 		t.Errorf("%s: %d distinct, with little memory %d", what, distinct, n)
 	}
 }
 
-func foundIn(t *testing.T, what string, base Fingerprints, o Options, want []Cluster) (distinct int) {
+func foundIn(t *testing.T, what string, base []uint64, o Options, want []Cluster) (distinct int) {
 	t.Helper()
 	o.Meter = &Meter{}
 	r, err := Find(t.Context(), base, o)
@@ -209,7 +208,7 @@ func BenchmarkDenseGroups(b *testing.B) {
 		b.Run("set="+name, func(b *testing.B) {
 			clusters := 0
 			for b.Loop() {
-				r, err := Find(context.Background(), NewPrints(fingerprints), Options{K: 3, Threads: 1})
+				r, err := Find(context.Background(), fingerprints, Options{K: 3, Threads: 1})
 				must.Do(b, err)
 				clusters = r.Len()
 			}

@@ -13,7 +13,7 @@ import (
 func ExampleFind() {
 	fingerprints := []uint64{0b0001, 7 << 20, 0b0011, 0b0111, 7 << 40}
 	length := []int{100, 50, 300, 200, 10}
-	result, err := cluster.Find(context.Background(), cluster.NewPrints(fingerprints), cluster.Options{
+	result, err := cluster.Find(context.Background(), fingerprints, cluster.Options{
 		K:      1,
 		Prefer: func(a, b int) int { return cmp.Compare(length[b], length[a]) },
 	})

@@ -118,7 +118,6 @@ func (c *Corpus) Close() {
 	for _, column := range c.columns {
 		column.Close() // the files are temporary
 	}
-	c.raw.close()
 }
 
 // A Document is a document to compare.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"example.org/ndd/engine/memory"
-	"example.org/ndd/engine/near/cluster"
 )
 
 // findEqual finds the rows that have the same hash as a preferred row, and returns them in ascending order, with the
@@ -36,7 +35,7 @@ func (s *search) findEqual(ctx context.Context, hashes [][2]uint64, has func(row
 	// Rows with the same first word of the hash form a cluster.
 	o := s.options
 	o.K, o.Meter = 0, nil
-	clusters, err := s.clusters(ctx, cluster.NewPrints(keys), rows, o)
+	clusters, err := s.clusters(ctx, keys, rows, o)
 	if err != nil {
 		return nil, err
 	}

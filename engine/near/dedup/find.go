@@ -8,14 +8,13 @@ import (
 	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/sketch"
 	"example.org/ndd/engine/memory"
-	"example.org/ndd/engine/near/cluster"
 	"example.org/ndd/engine/storage/store"
 )
 
 // Find returns the clusters of a corpus. It fails if the options do not suit the corpus, if a file cannot be read, if
 // memory is not available, or if ctx ends.
 func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
-	defer store.CatchFault(&err)() // fingerprint files are mapped
+	defer store.CatchFault(&err)() // temporary files are mapped
 	if err := o.check(c); err != nil {
 		return nil, err
 	}
@@ -75,8 +74,8 @@ func (s *search) findKnown(ctx context.Context) (err error) {
 	if s.o.Known == nil {
 		return nil
 	}
-	r, all := s.r, s.c.all()
-	if r.Known, err = s.o.Known(ctx, all.Flat(), s.sketches()); err != nil {
+	r := s.r
+	if r.Known, err = s.o.Known(ctx, s.c.fingerprints.All, s.sketches()); err != nil {
 		return err
 	}
 	r.Known = slices.DeleteFunc(r.Known, func(k Drop) bool {
@@ -119,17 +118,17 @@ func (s *search) findNear(ctx context.Context) error {
 
 // undecided returns the rows to compare and their fingerprints. It leaves out known rows, rows that are dropped for their
 // URL, and rows that are too short for a fingerprint. rows is nil if it leaves out none.
-func (s *search) undecided() (fingerprints cluster.Fingerprints, rows []Row, err error) {
-	all, known, urls := s.c.all(), s.r.Known, s.r.SameURL
+func (s *search) undecided() (fingerprints []uint64, rows []Row, err error) {
+	known, urls := s.r.Known, s.r.SameURL
 	excluded := len(known) + len(urls) + s.c.shorts
 	if excluded == 0 {
-		return all, nil, nil
+		return s.c.fingerprints.All, nil, nil
 	}
 	remaining := s.c.Len() - excluded
 	rows = memory.Alloc[Row](&s.c.room.results, max(remaining, 1), &err)[:0] // not nil, even if it is empty
-	list := memory.Alloc[uint64](&s.c.room.results, max(remaining, 1), &err)[:0]
+	fingerprints = memory.Alloc[uint64](&s.c.room.results, max(remaining, 1), &err)[:0]
 	if err != nil {
-		return fingerprints, nil, err
+		return nil, nil, err
 	}
 	for row := range Row(s.c.Len()) {
 		switch {
@@ -139,8 +138,8 @@ func (s *search) undecided() (fingerprints cluster.Fingerprints, rows []Row, err
 			urls = urls[1:]
 		case s.c.short.Has(int(row)):
 		default:
-			rows, list = append(rows, row), append(list, all.At(row))
+			rows, fingerprints = append(rows, row), append(fingerprints, s.c.fingerprint(row))
 		}
 	}
-	return cluster.NewPrints(list), rows, nil
+	return fingerprints, rows, nil
 }

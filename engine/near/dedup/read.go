@@ -11,7 +11,6 @@ import (
 	"example.org/ndd/engine/corpus/ndf"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/corpus/text"
-	"example.org/ndd/engine/near/cluster"
 )
 
 // ReadDocuments returns the corpus of the documents in some inputs. The report counts documents with too few features
@@ -78,17 +77,21 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		}
 	}()
 	// Open all files.
-	n := 0
+	n, files := 0, []*ndf.File(nil)
+	defer func() { // the corpus has all rows
+		for _, f := range files {
+			f.Close()
+		}
+	}()
 	for _, path := range paths {
 		f, err := ndf.Open(path, o.Open)
 		if err != nil {
 			return nil, err
 		}
-		c.raw.files = append(c.raw.files, f)
+		files = append(files, f)
 		n += int(f.Len())
 	}
 	// All files must have IDs, sketches and hashes, as far as these are needed.
-	files := c.raw.files
 	ids, err := ndf.HaveIDs(files)
 	if err != nil {
 		return nil, err
@@ -127,13 +130,15 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 			return nil, err
 		}
 	}
-	// With IDs, copy the documents into the corpus. Otherwise, use the mapped fingerprints.
+	// Copy the documents into the corpus.
 	c.Inputs = inputsOf(parts)
 	if ids {
 		err = appendParts(ctx, c, parts)
-		c.raw.close() // the corpus has all rows
-	} else {
-		mapRaw(c)
+	}
+	for _, f := range files {
+		if !ids && err == nil {
+			err = appendRaw(c, f)
+		}
 	}
 	return c, cmp.Or(err, c.sources.Check(), c.end(), ctx.Err())
 }
@@ -187,17 +192,20 @@ func appendParts(ctx context.Context, c *Corpus, parts []ndf.Part) error {
 	return nil
 }
 
-// mapRaw adds the rows of files without IDs. The fingerprints stay in the files.
-func mapRaw(c *Corpus) {
-	var pieces [][]uint64
-	row := Row(0)
-	for _, f := range c.raw.files {
-		if f.Len() > 0 {
-			c.raw.parts = append(c.raw.parts, part{row, f.Path()})
-			c.sources.AppendFile(f.Path(), int(row), int(f.Len()))
-			row += Row(f.Len())
-		}
-		pieces = slices.AppendSeq(pieces, f.Chunks)
+// appendRaw appends the fingerprints of a file without IDs.
+func appendRaw(c *Corpus, f *ndf.File) error {
+	if f.Len() > 0 {
+		c.parts = append(c.parts, part{Row(c.Len()), f.Path()})
 	}
-	c.raw.fingerprints = cluster.NewPrints(pieces...)
+	for chunk := range f.Chunks {
+		for i := range chunk {
+			if err := c.sources.Append(c.Len()+i, f.Path(), true, ""); err != nil {
+				return err
+			}
+		}
+		if err := c.fingerprints.AppendAll(chunk); err != nil {
+			return err
+		}
+	}
+	return nil
 }

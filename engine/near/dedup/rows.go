@@ -5,18 +5,16 @@ import (
 	"strconv"
 	"strings"
 
-	"example.org/ndd/engine/corpus/ndf"
 	"example.org/ndd/engine/corpus/sketch"
 	"example.org/ndd/engine/memory"
-	"example.org/ndd/engine/near/cluster"
 	"example.org/ndd/engine/near/rowset"
 	"example.org/ndd/engine/storage/spill"
 )
 
 // rows holds the data of each document that does not depend on options.
 type rows struct {
-	fingerprints spill.Column[uint64]    // fingerprints; empty if they are in raw
-	raw          rawPrints               // fingerprint files without IDs
+	fingerprints spill.Column[uint64]
+	parts        []part                  // rows of each file, if they are the IDs
 	records      records                 // IDs and places; empty if the rows are the IDs
 	hashes       spill.Column[[2]uint64] // hashes of texts; or empty
 	words        spill.Column[uint64]    // words of sketches; or empty
@@ -24,37 +22,17 @@ type rows struct {
 	shorts       int                     // number of short rows
 }
 
-// rawPrints are open fingerprint files without IDs.
-type rawPrints struct {
-	fingerprints cluster.Fingerprints
-	files        []*ndf.File
-	parts        []part // rows of each file, in order
-}
-
-// A part is the rows of one fingerprint file.
+// A part is the rows of one fingerprint file without IDs.
 type part struct {
 	first Row
 	file  string
 }
 
-// close closes the files.
-func (r *rawPrints) close() {
-	for _, f := range r.files {
-		f.Close()
-	}
-	r.files = nil
-}
-
 // Len returns the number of documents.
-func (r *rows) Len() int { return r.fingerprints.Len() + r.raw.fingerprints.Len() }
+func (r *rows) Len() int { return r.fingerprints.Len() }
 
 // fingerprint returns the fingerprint of a row.
-func (r *rows) fingerprint(row Row) uint64 {
-	if len(r.fingerprints.All) > 0 {
-		return r.fingerprints.All[row]
-	}
-	return r.raw.fingerprints.At(row)
-}
+func (r *rows) fingerprint(row Row) uint64 { return r.fingerprints.All[row] }
 
 // sketches returns all sketches by row, or nil if there are none.
 func (r *rows) sketches() []sketch.Sketch { return memory.Cast[sketch.Sketch](r.words.All) }
@@ -62,17 +40,9 @@ func (r *rows) sketches() []sketch.Sketch { return memory.Cast[sketch.Sketch](r.
 // sketch returns the sketch of a row, zero if it has none. The corpus must have sketches.
 func (r *rows) sketch(row Row) *sketch.Sketch { return &r.sketches()[row] }
 
-// all returns all fingerprints.
-func (r *rows) all() cluster.Fingerprints {
-	if len(r.fingerprints.All) > 0 {
-		return cluster.NewPrints(r.fingerprints.All)
-	}
-	return r.raw.fingerprints
-}
-
 // ID returns the ID of a row.
 func (r *rows) ID(row Row) string {
-	if r.raw.fingerprints.Len() > 0 {
+	if len(r.parts) > 0 {
 		return strconv.FormatUint(uint64(row), 10)
 	}
 	return strings.Clone(r.records.record(row).id)
@@ -80,11 +50,11 @@ func (r *rows) ID(row Row) string {
 
 // Place returns the place of a row's document. It is empty if the document was appended without one.
 func (r *rows) Place(row Row) Place {
-	if len(r.raw.parts) == 0 {
+	if len(r.parts) == 0 {
 		place := r.records.record(row).place
 		return Place{strings.Clone(place.File), place.Row}
 	}
-	p := r.raw.parts[sort.Search(len(r.raw.parts), func(i int) bool { return r.raw.parts[i].first > row })-1]
+	p := r.parts[sort.Search(len(r.parts), func(i int) bool { return r.parts[i].first > row })-1]
 	return Place{p.file, int64(row-p.first) + 1}
 }
 
@@ -94,7 +64,7 @@ func (r *rows) NumShort() int { return r.shorts }
 
 // kept yields the first documents, up to a number of rows, that are not in omitted.
 func (r *rows) kept(n Row, omitted rowset.Set, yield func(Kept) bool) {
-	if r.raw.fingerprints.Len() > 0 { // the rows are the IDs
+	if len(r.parts) > 0 { // the rows are the IDs
 		for row := range n {
 			if !omitted.Has(int(row)) && !yield(Kept{r.ID(row), r.Place(row), false}) {
 				return

@@ -117,9 +117,6 @@ func testReadPrints(t *testing.T, ids bool) {
 	c, err := ReadPrints(t.Context(), paths, ReadOptions{})
 	must.Do(t, err)
 	defer c.Close()
-	if open := len(c.raw.files); open != 0 == ids {
-		t.Errorf("IDs: %v; %d files are open", ids, open)
-	}
 	known := func(_ context.Context, fingerprints []uint64, _ []sketch.Sketch) (list []Drop, err error) {
 		for row, f := range fingerprints {
 			if row%3 == 0 && f == uint64(docs[row].Fingerprint) {

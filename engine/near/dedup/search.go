@@ -36,8 +36,7 @@ func newSearch(c *Corpus, o Options) (s *search, err error) {
 }
 
 // clusters returns the clusters of some rows, or of all rows if rows is nil. keys are their fingerprints or hashes.
-func (s *search) clusters(ctx context.Context, keys cluster.Fingerprints, rows []Row, o cluster.Options) (
-	*cluster.Result, error) {
+func (s *search) clusters(ctx context.Context, keys []uint64, rows []Row, o cluster.Options) (*cluster.Result, error) {
 	number, prefer := func(i int) int { return i }, o.Prefer
 	if rows != nil {
 		number = func(i int) int { return int(rows[i]) }

@@ -85,7 +85,7 @@ func TestSketches(t *testing.T) {
 		corpus := appended(t, ReadOptions{Keep: order, Sketches: true, Source: source.Options{Protect: c.protect}}, all...)
 		o := Options{K: c.k, Rule: Rule{{Jaccard: c.threshold}}}
 		var want []string
-		clusters, err := cluster.Find(t.Context(), corpus.all(), cluster.Options{K: c.k})
+		clusters, err := cluster.Find(t.Context(), corpus.fingerprints.All, cluster.Options{K: c.k})
 		must.Do(t, err)
 		prefer, err := corpus.prefer()
 		must.Do(t, err)

@@ -91,7 +91,7 @@ func TestVerify(t *testing.T) {
 		for mode, rule := range []Rule{{{Jaccard: 0.79}}, {{Contained: 0.9}}, {{0.75, 0.9}, {Jaccard: 0.9}}} {
 			o := Options{K: 5 + mode, Rule: rule, Texts: &Texts{}}
 			plain := Result{corpus: c}
-			near, err := cluster.Find(t.Context(), c.all(), cluster.Options{K: o.K})
+			near, err := cluster.Find(t.Context(), c.fingerprints.All, cluster.Options{K: o.K})
 			must.Do(t, err)
 			var want []string
 			rejected, dropped, farther := 0, 0, 0

@@ -282,16 +282,6 @@ func (t *Table) Append(row int, file string, isDocument bool, value string) erro
 	return nil
 }
 
-// AppendFile adds the rows of a fingerprint file, from row first on.
-func (t *Table) AppendFile(path string, first, rows int) {
-	t.ofFile(path, true)
-	t.documents[t.fileSource] += rows
-	t.runs = append(t.runs, run{first, t.fileSource})
-	for row := first; row < first+rows && (t.fileSafe || t.protects[t.fileSource]); row++ {
-		t.protectedRows.Add(row)
-	}
-}
-
 // Check returns an error if an option names an unknown source. It does so if the sources are known only after reading.
 func (t *Table) Check() error {
 	if t.Field != "" && len(t.names) == 1 && t.names[0] == "" {
