@@ -60,10 +60,6 @@ type Steps[R any] struct {
 // It stops at the first error of the inputs (with file and place), of a worker, of Emit, or of the context. The report
 // is valid with an error too. It counts the documents that were emitted.
 func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]) (Report, error) {
-	return extract(ctx, inputs, cfg, s.ofAny())
-}
-
-func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Report, error) {
 	// Fill in the defaults, and let the work folder look at the inputs.
 	if cfg.Threads <= 0 {
 		cfg.Threads = runtime.GOMAXPROCS(0)
@@ -86,7 +82,7 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 		budget -= budget / 4
 	}
 	// Read files at the same time, make results in the workers, and emit them in the order of the inputs.
-	p := &pipeline{cfg: cfg, steps: s}
+	p := &pipeline[R]{cfg: cfg, steps: s}
 	o := parallel.Options{Workers: cfg.Threads, Window: queueDepth * cfg.Threads, Producers: cfg.Threads,
 		Budget: budget, Held: heldBytes}
 	if cfg.Document.ShortOfMemory {
@@ -110,30 +106,10 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 	return p.report, err
 }
 
-// ofAny returns the same steps with results of type any, so that the pipeline is compiled once.
-func (s Steps[R]) ofAny() Steps[any] {
-	a := Steps[any]{FileUnits: s.FileUnits, Want: s.Want, Borrows: s.Borrows}
-	a.Worker = func(ctx context.Context) (func(int, *format.Document) (any, error), error) {
-		work, err := s.Worker(ctx)
-		return func(unit int, doc *format.Document) (any, error) { return work(unit, doc) }, err
-	}
-	if s.Emit != nil {
-		a.Emit = func(r any) error { return s.Emit(r.(R)) }
-	}
-	if s.Record != nil {
-		a.Record = func(r any) Record { return s.Record(r.(R)) }
-		a.Result = func(r Record) any { return s.Result(r) }
-	}
-	if s.numbered != nil {
-		a.numbered = func(r any, unit int) { s.numbered(r.(R), unit) }
-	}
-	return a
-}
-
 // A pipeline is the state of one run.
-type pipeline struct {
+type pipeline[R any] struct {
 	cfg   Config
-	steps Steps[any]
+	steps Steps[R]
 	units int // units numbered so far
 
 	// Of the current file.
@@ -144,8 +120,8 @@ type pipeline struct {
 }
 
 // A batch holds consecutive units. The scanner fills items, a worker fills their results.
-type batch struct {
-	items []item
+type batch[R any] struct {
+	items []item[R]
 	bytes int64     // size of units or results
 	ends  []fileEnd // ends of files, in order
 }
@@ -161,19 +137,19 @@ type fileEnd struct {
 }
 
 // Weight returns the bytes that the batch holds.
-func (b *batch) Weight() int64 { return b.bytes }
+func (b *batch[R]) Weight() int64 { return b.bytes }
 
 // item is a unit and then its result.
-type item struct {
-	unit        format.Unit
-	number      int             // argument of Want, or unnumbered or noUnit
-	sum         uint64          // checksum of the unit
-	doc         format.Document // document without its text
-	textBytes   int
-	result      any
-	err         error // error of the scanner or of the extraction; a *input.Skip need not end the run
-	isDone      bool  // its result comes from a [Work], or it is an error of the walk of the inputs and has no file
-	storedBytes int   // bytes of the stored payload that it was made from
+type item[R any] struct {
+	unit      format.Unit
+	number    int             // argument of Want, or unnumbered or noUnit
+	sum       uint64          // checksum of the unit
+	doc       format.Document // document without its text
+	textBytes int
+	result    R
+	err       error // error of the scanner or of the extraction; a *input.Skip need not end the run
+	isDone    bool  // its result comes from a [Work], or it is an error of the walk of the inputs and has no file
+	bytes     int   // size of the unit, or of the result if it is stored
 }
 
 // Numbers of items that were not passed to Want.
@@ -183,8 +159,8 @@ const (
 )
 
 // parts yields functions that each read a part of the inputs: a file, or some small ones.
-func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel.Produce[*batch]] {
-	return func(yield func(parallel.Produce[*batch]) bool) {
+func (p *pipeline[R]) parts(ctx context.Context, inputs []string) iter.Seq[parallel.Produce[*batch[R]]] {
+	return func(yield func(parallel.Produce[*batch[R]]) bool) {
 		var part []inputFile
 		size, file, unit := int64(0), 0, 0
 		for f, err := range p.cfg.Document.Share.List(ctx, inputs) {
@@ -201,7 +177,7 @@ func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel
 			// The earlier reading has the number of units in each file, and so the number of each file's first unit.
 			if readAhead := p.steps.FileUnits; readAhead != nil {
 				if err := readAhead.Check(file, f.Path); err != nil {
-					yield(func(context.Context, func(*batch) bool) error { return err })
+					yield(func(context.Context, func(*batch[R]) bool) error { return err })
 					return
 				}
 				part[len(part)-1].units = readAhead[file].Units
@@ -237,49 +213,28 @@ type inputFile struct {
 }
 
 // scan returns a function that reads some files into batches.
-func (p *pipeline) scan(part []inputFile) parallel.Produce[*batch] {
-	return func(ctx context.Context, yield func(*batch) bool) error {
-		b := new(batch)
+func (p *pipeline[R]) scan(part []inputFile) parallel.Produce[*batch[R]] {
+	return func(ctx context.Context, yield func(*batch[R]) bool) error {
+		b := new(batch[R])
 		for _, f := range part {
-			// The file of stored entries is not read again.
-			if f.entries != nil {
-				if b = p.take(ctx, b, f, yield); b == nil {
-					return ctx.Err()
+			// Add the items to the batch, and pass the batch on when it is full.
+			end := fileEnd{file: f.file, stored: f.entries != nil, content: f.content}
+			for it, err := range p.items(ctx, f, &end.units) {
+				if err != nil {
+					return err
 				}
-				continue
-			}
-			units := 0
-			for unit, err := range p.unitsOf(ctx, f) {
-				// Number the unit as the earlier reading did, and skip it if nobody wants it.
-				number := unnumbered
-				switch {
-				case err != nil:
-					number = noUnit
-				case p.steps.FileUnits == nil:
-					units++
-				case units == f.units:
-					return Changed(f.file.Path)
-				default:
-					number = f.unit + units
-					units++
-					if !p.steps.Want(number) {
-						continue
-					}
-					unit = unit.Alone() // the other lines of its memory are not needed
-				}
-				// Add the unit to the batch, and pass the batch on when it is full.
-				b.items = append(b.items, item{unit: unit, number: number, err: err, isDone: f.err != nil})
-				b.bytes += int64(unit.Size())
+				b.items = append(b.items, it)
+				b.bytes += int64(it.bytes)
 				if b.bytes >= batchBytes || len(b.items) >= batchUnits {
 					if !yield(b) {
 						return ctx.Err()
 					}
-					b = &batch{items: make([]item, 0, len(b.items))}
+					b = &batch[R]{items: make([]item[R], 0, len(b.items))}
 				}
 			}
 			// Record where the file ends, for its entry in the report.
-			if f.err == nil {
-				b.ends = append(b.ends, fileEnd{file: f.file, items: len(b.items), units: units})
+			if end.items = len(b.items); f.err == nil {
+				b.ends = append(b.ends, end)
 			}
 		}
 		if (len(b.items) > 0 || len(b.ends) > 0) && !yield(b) {
@@ -289,48 +244,67 @@ func (p *pipeline) scan(part []inputFile) parallel.Produce[*batch] {
 	}
 }
 
-// unitsOf yields the units of a file, or the error of the walk instead.
-func (p *pipeline) unitsOf(ctx context.Context, f inputFile) iter.Seq2[format.Unit, error] {
-	if f.err != nil {
-		return func(yield func(format.Unit, error) bool) { yield(format.Unit{}, f.err) }
+// items yields the items of a file, or the error of the walk instead, and counts the units of the file.
+func (p *pipeline[R]) items(ctx context.Context, f inputFile, units *int) iter.Seq2[item[R], error] {
+	if f.entries != nil {
+		return p.storedItems(f, units)
 	}
-	return format.Units(ctx, f.file, p.cfg.Document, p.cfg.Stdin)
+	return func(yield func(item[R], error) bool) {
+		if f.err != nil {
+			yield(item[R]{number: noUnit, err: f.err, isDone: true}, nil)
+			return
+		}
+		for unit, err := range format.Units(ctx, f.file, p.cfg.Document, p.cfg.Stdin) {
+			// Number the unit as the earlier reading did, and skip it if nobody wants it.
+			it := item[R]{unit: unit, number: unnumbered, err: err, bytes: unit.Size()}
+			switch {
+			case err != nil:
+				it.number = noUnit
+			case p.steps.FileUnits == nil:
+				*units++
+			case *units == f.units:
+				yield(it, Changed(f.file.Path))
+				return
+			default:
+				it.number = f.unit + *units
+				*units++
+				if !p.steps.Want(it.number) {
+					continue
+				}
+				it.unit = unit.Alone() // the other lines of its memory are not needed
+			}
+			if !yield(it, nil) {
+				return
+			}
+		}
+	}
 }
 
-// take puts the stored entries of a file into batches, beginning with b. It returns the last batch, or nil if the
-// context ended or yield returned false.
-func (p *pipeline) take(ctx context.Context, b *batch, f inputFile, yield func(*batch) bool) *batch {
-	meter, units := p.cfg.Document.Meter, 0
-	for e, err := range f.entries {
-		if ctx.Err() != nil {
-			return nil
-		}
-		var it item
-		if err == nil {
-			it, err = p.item(&e)
-		}
-		if err != nil {
-			it = item{number: noUnit, err: err}
-		}
-		it.isDone = true
-		if it.number != noUnit {
-			units++
-		}
-		b.items = append(b.items, it)
-		if b.bytes += itemBytes + int64(it.storedBytes); len(b.items) >= batchUnits || b.bytes >= batchBytes {
-			if !yield(b) {
-				return nil
+// storedItems yields the items of the stored entries of a file, and counts the units of the file.
+func (p *pipeline[R]) storedItems(f inputFile, units *int) iter.Seq2[item[R], error] {
+	return func(yield func(item[R], error) bool) {
+		for e, err := range f.entries {
+			var it item[R]
+			if err == nil {
+				it, err = p.item(&e)
 			}
-			b = &batch{items: make([]item, 0, batchUnits)}
+			if err != nil {
+				it = item[R]{number: noUnit, err: err}
+			}
+			it.isDone = true
+			if it.number != noUnit {
+				*units++
+			}
+			if !yield(it, nil) {
+				return
+			}
 		}
+		p.cfg.Document.Meter.Bytes.Add(max(f.file.Size(), 0)) // counts as read, so that the remaining time is estimated well
 	}
-	meter.Bytes.Add(max(f.file.Size(), 0)) // counts as read, so that the remaining time is estimated well
-	b.ends = append(b.ends, fileEnd{f.file, len(b.items), units, true, f.content})
-	return b
 }
 
 // work makes the results of batches until there are no more.
-func (p *pipeline) work(ctx context.Context, batches iter.Seq[*batch]) error {
+func (p *pipeline[R]) work(ctx context.Context, batches iter.Seq[*batch[R]]) error {
 	extractor := format.NewExtractor(ctx, p.cfg.Document)
 	extract := extractor.Extract
 	if p.steps.Borrows {
@@ -355,8 +329,8 @@ func (p *pipeline) work(ctx context.Context, batches iter.Seq[*batch]) error {
 }
 
 // work makes the result of a unit. It returns the error of the function work.
-func (it *item) work(extract func(format.Unit) (format.Document, error),
-	work func(int, *format.Document) (any, error)) (err error) {
+func (it *item[R]) work(extract func(format.Unit) (format.Document, error),
+	work func(int, *format.Document) (R, error)) (err error) {
 	if it.err != nil || it.isDone {
 		return nil
 	}
@@ -373,7 +347,7 @@ func (it *item) work(extract func(format.Unit) (format.Document, error),
 }
 
 // emit counts and emits the results of a batch. It runs in the goroutine that called Extract.
-func (p *pipeline) emit(b *batch) error {
+func (p *pipeline[R]) emit(b *batch[R]) error {
 	ends := b.ends
 	for i := 0; ; i++ {
 		for ; len(ends) > 0 && ends[0].items == i; ends = ends[1:] {
@@ -405,7 +379,7 @@ func (p *pipeline) emit(b *batch) error {
 }
 
 // endFile counts a file whose items were emitted.
-func (p *pipeline) endFile(e fileEnd) error {
+func (p *pipeline[R]) endFile(e fileEnd) error {
 	if p.tooLarge {
 		p.content = 0
 	}
@@ -431,7 +405,7 @@ func (p *pipeline) endFile(e fileEnd) error {
 }
 
 // count counts one item and emits its result.
-func (p *pipeline) count(it *item) error {
+func (p *pipeline[R]) count(it *item[R]) error {
 	// Number the unit, unless the scanner did.
 	r := &p.report
 	if it.number == unnumbered {

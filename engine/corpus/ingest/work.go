@@ -39,7 +39,7 @@ type Entry struct {
 var errPayload = errors.New("stored work is corrupt: remove the work folder")
 
 // entry returns the entry to keep for an item.
-func (p *pipeline) entry(it *item) *Entry {
+func (p *pipeline[R]) entry(it *item[R]) *Entry {
 	e := &Entry{IsUnit: it.number != noUnit, Repaired: it.doc.Repaired, NoID: it.doc.NoID, UnknownCharset: it.doc.Charset}
 	if e.Skip, _ = errors.AsType[*input.Skip](it.err); e.Skip == nil {
 		e.Record = p.steps.Record(it.result)
@@ -48,8 +48,8 @@ func (p *pipeline) entry(it *item) *Entry {
 }
 
 // item returns the item of an entry. It is the inverse of entry.
-func (p *pipeline) item(e *Entry) (it item, err error) {
-	it = item{number: unnumbered, textBytes: e.TextBytes, storedBytes: len(e.Payload)}
+func (p *pipeline[R]) item(e *Entry) (it item[R], err error) {
+	it = item[R]{number: unnumbered, textBytes: e.TextBytes, bytes: itemBytes + len(e.Payload)}
 	it.doc.Repaired, it.doc.NoID, it.doc.Charset = e.Repaired, e.NoID, e.UnknownCharset
 	if !e.IsUnit {
 		it.number = noUnit
