@@ -95,28 +95,18 @@ func (w *Work) Done() {
 
 // report logs the number of reused files, and the names of the files that are read.
 func (w *Work) report(t work.Taken) {
-	if t.Stored+len(t.Changed)+len(t.Other)+t.Unused == 0 {
+	if t.Stored+t.Unused == 0 {
 		return // the first run
 	}
 	msg := fmt.Sprintf("took over %d of %s from %s", t.Stored, Number(t.Files, "file"), t.Dir)
-	for _, group := range []struct {
-		why   string
-		files []string
-	}{{"new", t.New}, {"changed", t.Changed}, {"read with other options before", t.Other}} {
-		if n := len(group.files); n > 0 {
-			msg += fmt.Sprintf("; %s: %s", group.why, firstOf(group.files))
-		}
+	const limit = 5
+	if n := len(t.Read); n > limit {
+		msg += fmt.Sprintf("; read: %s and %d more", strings.Join(t.Read[:limit], ", "), n-limit)
+	} else if n > 0 {
+		msg += "; read: " + strings.Join(t.Read, ", ")
 	}
 	if t.Unused > 0 {
 		msg += fmt.Sprintf("; not used: %s of other files or options", Number(t.Unused, "reading"))
 	}
 	w.g.Log.Info(msg)
-}
-
-func firstOf(files []string) string {
-	const limit = 5
-	if n := len(files); n > limit {
-		return fmt.Sprintf("%s and %d more", strings.Join(files[:limit], ", "), n-limit)
-	}
-	return strings.Join(files, ", ")
 }

@@ -41,9 +41,8 @@ type Folder struct {
 	threads int
 	warn    func(string)
 
-	stored map[digest]place  // entries of files, by key
-	paths  map[string]digest // the last file at each path
-	next   int               // number of the next work file
+	stored map[digest]place // entries of files, by key
+	next   int              // number of the next work file
 
 	// Of a run, from Begin on.
 	ctx  context.Context
@@ -85,12 +84,6 @@ func (k *key) digest() digest {
 	return highwayhash.Sum128(data, make([]byte, highwayhash.Size))
 }
 
-// file returns the digest of the file alone, without options.
-func (k *key) file() digest {
-	return (&key{Absolute: k.Absolute, Size: k.Size, Modified: k.Modified, Inode: k.Inode, Changed: k.Changed,
-		Version: k.Version}).digest()
-}
-
 // A place is where the entries of a file are.
 type place struct {
 	file     string
@@ -108,13 +101,11 @@ type fileEntry struct {
 
 // Taken describes the entries that a run takes over.
 type Taken struct {
-	Dir     string
-	Files   int      // number of input files
-	Stored  int      // files that are taken over
-	New     []string // read for the first time
-	Changed []string // read again: the file is another one
-	Other   []string // read again: the options are others
-	Unused  int      // stored files that are no input, or have changed
+	Dir    string
+	Files  int      // number of input files
+	Stored int      // files that are taken over
+	Read   []string // files that are new or changed, or were read with other options
+	Unused int      // stored files that are no input, or have changed
 }
 
 // Open opens or creates the work folder at dir and locks it. The error for a folder in use wraps [disk.ErrLocked].
@@ -129,8 +120,7 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 	if err := checkVersion(dir); err != nil {
 		return nil, err
 	}
-	w = &Folder{dir: dir, threads: threads, say: say, warn: warn, stored: map[digest]place{}, paths: map[string]digest{},
-		next: 1}
+	w = &Folder{dir: dir, threads: threads, say: say, warn: warn, stored: map[digest]place{}, next: 1}
 	lock, err := disk.LockFolder(dir)
 	if err != nil {
 		return nil, err
@@ -247,7 +237,6 @@ func (w *Folder) load(ctx context.Context, name string) (err error) {
 		}
 		if l.Key.Path != "" {
 			w.stored[l.Key.digest()] = place{name, offset, offset + l.Bytes, l.Content}
-			w.paths[l.Key.Path] = l.Key.file()
 		}
 		offset += l.Bytes
 	}
@@ -282,16 +271,10 @@ func (w *Folder) Begin(ctx context.Context, inputs []string, cfg *ingest.Config)
 		}
 		w.plan[f.Path] = k.digest()
 		t.Files++
-		last, known := w.paths[f.Path]
-		switch _, has := w.stored[k.digest()]; {
-		case has:
+		if _, has := w.stored[k.digest()]; has {
 			t.Stored++
-		case !known:
-			t.New = append(t.New, f.Path)
-		case last == k.file():
-			t.Other = append(t.Other, f.Path)
-		default:
-			t.Changed = append(t.Changed, f.Path)
+		} else {
+			t.Read = append(t.Read, f.Path)
 		}
 	}
 	t.Unused = len(w.stored) - t.Stored

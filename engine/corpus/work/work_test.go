@@ -176,11 +176,10 @@ func TestChanges(t *testing.T) {
 	os.WriteFile(name("a.jsonl"), []byte(`{"text":"a new text"}`+"\n"), 0o644)
 	os.WriteFile(name("new.txt"), []byte("words"), 0o644)
 	os.Remove(name("f.txt"))
-	check(format.Options{}, Taken{Files: 9, Stored: 7, New: []string{name("new.txt")},
-		Changed: []string{name("a.jsonl")}, Unused: 2})
+	check(format.Options{}, Taken{Files: 9, Stored: 7, Read: []string{name("a.jsonl"), name("new.txt")}, Unused: 2})
 	for _, opts := range []format.Options{{TextField: "name"}, {MaxDocumentBytes: 100}, {Format: format.Lines}} {
 		got, _ := run(t.Context(), nil, in, dir, 2, all, opts)
-		if got.taken.Stored != 0 || len(got.taken.Other) != 9 {
+		if got.taken.Stored != 0 || len(got.taken.Read) != 9 {
 			t.Errorf("%+v: %+v", opts, got.taken)
 		}
 	}
@@ -205,13 +204,13 @@ func TestChanges(t *testing.T) {
 		t.Errorf("a second process: %v", err)
 	}
 	must.Do(t, w.Close())
-	check(format.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 3 + 3*9})
+	check(format.Options{}, Taken{Files: 9, Stored: 8, Read: []string{name("new.txt")}, Unused: 3 + 3*9})
 
 	// A change of a file is seen by its time, where the size is the same.
 	info, _ := os.Stat(name("new.txt"))
 	os.WriteFile(name("new.txt"), []byte("fresh words"), 0o644)
 	os.Chtimes(name("new.txt"), info.ModTime(), info.ModTime().Add(time.Millisecond))
-	check(format.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 4 + 3*9})
+	check(format.Options{}, Taken{Files: 9, Stored: 8, Read: []string{name("new.txt")}, Unused: 4 + 3*9})
 
 	// Another text of the same size, with the time that the file had, in place or under its name.
 	if inode, _ := inodeOf(in); inode == 0 {
@@ -223,7 +222,7 @@ func TestChanges(t *testing.T) {
 		}
 		os.WriteFile(name("new.txt"), []byte([]string{"first words", "other words"}[i]), 0o644)
 		os.Chtimes(name("new.txt"), info.ModTime(), info.ModTime())
-		check(format.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 5 + i + 3*9})
+		check(format.Options{}, Taken{Files: 9, Stored: 8, Read: []string{name("new.txt")}, Unused: 5 + i + 3*9})
 	}
 }
 
@@ -240,7 +239,7 @@ func TestForget(t *testing.T) {
 	w.Forget(filepath.Join(in, "b", "large.jsonl") + ":7")
 	must.Do(t, w.Close())
 	got, err := run(t.Context(), nil, in, dir, 2, all, format.Options{})
-	if err != nil || got.taken.Stored == 9 || got.taken.Stored < 1 || !slices.Contains(got.taken.New, filepath.Join(in, "b", "large.jsonl")) {
+	if err != nil || got.taken.Stored == 9 || got.taken.Stored < 1 || !slices.Contains(got.taken.Read, filepath.Join(in, "b", "large.jsonl")) {
 		t.Errorf("%v: %+v", err, got.taken)
 	}
 }
