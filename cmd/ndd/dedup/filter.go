@@ -115,13 +115,11 @@ func (d *filterCmd) say(decisions *droplist.List, report rewrite.Report, leftove
 	cli.LogCount(d.g.Log.Warn, int(leftover.Repeated), "document", " dropped with the ID of another one that is: "+
 		"the columns file and row would tell them apart")
 	if leftover.Unmatched > 0 {
-		suffix := ""
-		if int(leftover.Unmatched) > len(leftover.Named) {
-			suffix = ", ..."
+		msg := fmt.Sprintf("%s of %s not found among the documents", cli.Number(int(leftover.Unmatched), "row"), d.dropped)
+		if len(leftover.Named) > 0 {
+			msg += ", such as " + strings.Join(leftover.Named, ", ")
 		}
-		d.g.Log.Warn(fmt.Sprintf("%s of %s not found among the documents: %s%s",
-			cli.Number(int(leftover.Unmatched), "row"), d.dropped,
-			strings.Join(leftover.Named, ", "), suffix))
+		d.g.Log.Warn(msg)
 	}
 	if leftover.Unmatched > 0 || len(report.Lost)+len(report.Uncut) > 0 {
 		return cli.ErrPartly

@@ -67,31 +67,12 @@ type row struct {
 
 func (r row) compare(number int64) int { return cmp.Compare(r.number, number) }
 
-// An otherIDError reports that the document in a row has another ID than the table.
-type otherIDError struct {
-	file      string
-	row       int64
-	table, id string // IDs in the table and in the file
-}
-
-func (e *otherIDError) Error() string {
-	table := "another one"
-	if e.table != "" {
-		table = strconv.Quote(e.table)
-	}
-	return fmt.Sprintf("%s: the document has the ID %q, but the decisions have %s for this row: give the input files of the "+
-		"decisions, and the same --id", input.Place(e.file, e.row), e.id, table)
-}
-
-// Unwrap returns [simhash.ErrMixed].
-func (e *otherIDError) Unwrap() error { return simhash.ErrMixed }
-
 // A Leftover counts the documents that a copy dropped, and the rows of the table without a document.
 type Leftover struct {
 	Dropped   int64    // documents
 	Cut       int64    // documents
 	Unmatched int64    // rows without a document; by ID only if all files were read
-	Named     []string // the first of these rows
+	Named     []string // the first of these rows, unless they are IDs
 	Repeated  int64    // documents with an ID that another dropped one has
 }
 
@@ -255,17 +236,6 @@ func shortHash(id string) uint64 { return max(1, xxhash.Sum64String(id)) }
 
 func hashOf(id string) hash { return highwayhash.Sum128([]byte(id), make([]byte, highwayhash.Size)) }
 
-// findID reads the table again to find its ID for the row of an error.
-func (l *List) findID(ctx context.Context, e *otherIDError) error {
-	columns := func([]string) ([]string, error) { return []string{"file", "row", "id"}, nil }
-	return result.ReadTable(ctx, l.Path, columns, func(cells []result.Cell) error {
-		if number, err := rowOf(cells[1]); err == nil && number == e.row && object.Clean(cells[0].Text) == object.Clean(e.file) {
-			e.table = cells[2].Text
-		}
-		return nil
-	})
-}
-
 // A judge finds the units of one file that are dropped.
 type judge struct {
 	l       *List
@@ -316,7 +286,8 @@ func (j *judge) unit(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err
 			return v, nil
 		}
 		if shortHash(doc.ID) != want {
-			return v, &otherIDError{file: u.Source, row: int64(u.Line), id: strings.Clone(doc.ID)}
+			return v, simhash.Mixed("%s: the document has the ID %q, but the decisions have another one for this row: "+
+				"give the input files of the decisions, and the same --id", input.Place(u.Source, u.Line), doc.ID)
 		}
 		// The ranges are valid only in the same text.
 		if isCut {
@@ -351,18 +322,14 @@ func (l *List) Copy(ctx context.Context, inputs []string, opts format.Options, t
 		err = simhash.Mixed("%s has other content than when the decisions were made: give the same files, with --text, --extract, "+
 			"--max-document and --input-format as then, or make decisions again", changed.Place)
 	}
-	if mismatch, is := errors.AsType[*otherIDError](err); is && !isFolder(l.Path) {
-		err = cmp.Or(l.findID(ctx, mismatch), err)
-	}
 	if err != nil {
 		return report, Leftover{}, err
 	}
-	leftover, err := l.leftover(ctx, judges, opts.Share)
-	return report, leftover, err
+	return report, l.leftover(judges, opts.Share), nil
 }
 
 // leftover finds the rows of the table that no document had.
-func (l *List) leftover(ctx context.Context, judges []*judge, share *input.Share) (result Leftover, err error) {
+func (l *List) leftover(judges []*judge, share *input.Share) (result Leftover) {
 	for _, j := range judges {
 		result.Dropped += j.dropped
 		result.Cut += j.cut
@@ -373,11 +340,16 @@ func (l *List) leftover(ctx context.Context, judges []*judge, share *input.Share
 			l.ids[id] = true
 		}
 	}
-	if l.ByID {
-		if share != nil && share.Count > 1 {
-			return result, nil // the other rows may belong to other shares
+	if l.ByID && share != nil && share.Count > 1 {
+		return result // the other rows may belong to other shares
+	}
+	for _, matched := range l.ids {
+		if !matched {
+			result.Unmatched++
 		}
-		return result, l.unmatchedIDs(ctx, &result)
+	}
+	if l.ByID {
+		return result
 	}
 	if share == nil || share.Number == 0 {
 		result.Unmatched, result.Named = l.strange, l.unknown
@@ -392,26 +364,5 @@ func (l *List) leftover(ctx context.Context, judges []*judge, share *input.Share
 			}
 		}
 	}
-	return result, nil
-}
-
-// unmatchedIDs counts and names the IDs that no document had. It reads the table again for their names.
-func (l *List) unmatchedIDs(ctx context.Context, leftover *Leftover) error {
-	for _, matched := range l.ids {
-		if !matched {
-			leftover.Unmatched++
-		}
-	}
-	if leftover.Unmatched == 0 {
-		return nil
-	}
-	columns := func([]string) ([]string, error) { return []string{"id"}, nil }
-	return result.ReadTable(ctx, l.Path, columns, func(cells []result.Cell) error {
-		id := hashOf(cells[0].Text)
-		if matched, dropped := l.ids[id]; dropped && !matched && len(leftover.Named) < namedMax {
-			leftover.Named = append(leftover.Named, cells[0].Text)
-			l.ids[id] = true
-		}
-		return nil
-	})
+	return result
 }
