@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -114,23 +113,4 @@ func TestRepair(t *testing.T) {
 			t.Fatalf("%q: %q, %d, want %q", raw, text, repaired, want)
 		}
 	})
-}
-
-// TestDecodingMemory checks that a text that becomes three times as long takes little memory in addition to its own,
-// and is decoded like a short one.
-func TestDecodingMemory(t *testing.T) {
-	for _, unit := range []string{"\xff", "a\xff", "é\xff", "\xc3", "\x81", "\x81\x40", "\xa4\xa2", "\xb0\xa1", "\x8e", "\x81\x30"} {
-		raw := []byte(strings.Repeat(unit, 2*measuredFrom/len(unit)))
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		text, _ := decodeText(raw, "text/plain; charset=shift_jis")
-		runtime.ReadMemStats(&after)
-		if taken := int(after.TotalAlloc - before.TotalAlloc); taken > len(text)+6<<20 {
-			t.Errorf("%q: %d bytes of memory were taken for %d of text", unit, taken, len(text))
-		}
-		short, _ := decodeText(raw[:measuredFrom/2], "text/plain; charset=shift_jis")
-		if n := min(len(text), len(short)-4); string(text[:n]) != string(short[:n]) {
-			t.Errorf("%q: decoded as %.20q, shorter as %.20q", unit, text, short)
-		}
-	}
 }
