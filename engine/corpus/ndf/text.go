@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -109,11 +108,8 @@ const startBytes = 4096
 func checkArray(path string, start []byte) error {
 	format, hint := magic.Format(start), ""
 	if format == "" && isText(start) {
-		format, hint = "text", "; 'ndd fingerprint -o FILE.ndf' makes fingerprints of documents"
-		if line, isNumber := number(start); isNumber {
-			hint = fmt.Sprintf("; a line of fingerprints is 16 hexadecimal digits, tab, ID, and the first one here is "+
-				"%.40q", line)
-		}
+		format, hint = "text", "; a line of fingerprints is 16 hexadecimal digits, tab, ID; 'ndd fingerprint -o FILE.ndf' makes "+
+			"fingerprints of documents"
 	}
 	if format == "" {
 		return nil
@@ -152,22 +148,4 @@ func isText(data []byte) bool {
 	return utf8.Valid(data) && !bytes.ContainsFunc(data, func(r rune) bool {
 		return unicode.IsControl(r) && !strings.ContainsRune("\n\r\t\f", r)
 	})
-}
-
-// number returns the first line of a text, and whether the line begins with a decimal or hexadecimal number.
-func number(text []byte) (line string, ok bool) {
-	first, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
-	line = strings.TrimRight(string(first), "\r")
-	fields := strings.FieldsFunc(line, func(r rune) bool { return r == '\t' || r == ' ' || r == ',' || r == ';' })
-	if len(fields) == 0 {
-		return line, false
-	}
-	_, err := strconv.ParseUint(fields[0], 0, 64)
-	if err != nil {
-		_, err = strconv.ParseUint(fields[0], 16, 64)
-	}
-	if err != nil {
-		_, err = strconv.ParseInt(fields[0], 10, 64) // databases with signed integers print them so
-	}
-	return line, err == nil
 }

@@ -202,12 +202,7 @@ func TestNoRawFingerprints(t *testing.T) {
 		{"few", strings.Repeat("letters ", 3), "this is text"},
 		{"a.json", "[1,2,3]\n", "this is text"},
 		{"decimal", strings.Repeat("12345678901234567890\tid-1\n", 8),
-			"this is text, not an array of uint64; a line of fingerprints is 16 hexadecimal digits, tab, ID, and the first " +
-				"one here is \"12345678901234567890\\tid-1\""},
-		{"signed", strings.Repeat("-1234567890123456789\tid-1\n", 8),
-			"this is text, not an array of uint64; a line of fingerprints is 16 hexadecimal"},
-		{"hex", strings.Repeat("0x1f3\tid\n", 8),
-			"this is text, not an array of uint64; a line of fingerprints is 16 hexadecimal"},
+			"this is text, not an array of uint64; a line of fingerprints is 16 hexadecimal digits, tab, ID; "},
 		{"prints", words(1000), ""},
 		{"zeros", zeros, ""},
 		{"half zeros", "text text text text text text te" + zeros, ""},
