@@ -2,6 +2,7 @@ package input
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ type hadoopCommand struct {
 	io.ReadCloser
 	ctx    context.Context
 	cmd    *exec.Cmd
-	errors tail
+	errors bytes.Buffer
 	end    error // error of Read after the command has ended
 	n      int64 // bytes read
 	bytes  int64 // bytes that are due; -1 if unknown
@@ -126,7 +127,7 @@ func (h *hadoopCommand) Read(p []byte) (int, error) {
 	case h.ctx.Err() != nil:
 		err = h.ctx.Err()
 	case failed != nil:
-		err = fmt.Errorf("%s: %w: %s", strings.Join(h.cmd.Args[:len(h.cmd.Args)-1], " "), failed, h.errors.lastLine())
+		err = fmt.Errorf("%s: %w: %s", strings.Join(h.cmd.Args[:len(h.cmd.Args)-1], " "), failed, lastLine(h.errors.String()))
 	case h.bytes >= 0 && h.n != h.bytes:
 		err = fmt.Errorf("%w: %d bytes, and its listing has %d", io.ErrUnexpectedEOF, h.n, h.bytes)
 	}
@@ -146,20 +147,9 @@ func (h *hadoopCommand) Close() error {
 	return nil
 }
 
-// A tail keeps the last bytes that are written to it.
-type tail []byte
-
-// Write implements [io.Writer].
-func (t *tail) Write(p []byte) (int, error) {
-	const limit = 4 << 10
-	*t = append(*t, p...)
-	*t = (*t)[max(0, len(*t)-limit):]
-	return len(p), nil
-}
-
-// lastLine returns the last line, which has the reason of a failure.
-func (t *tail) lastLine() string {
-	text := strings.TrimSpace(string(*t))
+// lastLine returns the last line of a text, which has the reason of a failure.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
