@@ -124,18 +124,3 @@ func (c *Content) problem(place Unit, err error) error {
 	skip.Source = c.file.Path
 	return skip
 }
-
-// CopyEnding returns the ending of the name of a copy of a file, as [unpack.Packing.CopyEnding] does.
-func CopyEnding(ctx context.Context, f input.File) (ending string, err error) {
-	file, err := f.Raw(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	head := make([]byte, unpack.HeadBytes)
-	n, err := io.ReadFull(file, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
-		return "", f.Named(err)
-	}
-	return unpack.PackingOf(head[:n]).CopyEnding(), nil
-}

@@ -45,7 +45,3 @@
 // Scan and Read yield from the goroutine that ranges over them. An Extractor belongs to one
 // goroutine. A [input.Meter] is safe for concurrent use.
 package format
-
-import ()
-
-import ()

@@ -180,4 +180,11 @@ func TestCopyRepacked(t *testing.T) {
 		!strings.Contains(err.Error(), "would have the name of another's") && !strings.Contains(err.Error(), "named twice") {
 		t.Error(err)
 	}
+	// The ending of a name need not show the compression.
+	must.Do(t, os.Rename("in/a.jsonl.bz2", "in/a.jsonl"))
+	job := equalTexts(format.Options{}, "in")
+	if _, err := job.Copy(t.Context(), targetOf(t, map[string]string{}, "in")); err == nil ||
+		!strings.Contains(err.Error(), "would have the name of another's, a.jsonl.zst") {
+		t.Error(err)
+	}
 }

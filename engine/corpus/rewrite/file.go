@@ -195,6 +195,9 @@ func (k *fileCopy) repack(content *format.Content) (ending string) {
 // create creates the copy of the file and fills it.
 func (k *fileCopy) create(ending string, fill func(io.Writer) error) error {
 	name, err := k.to.name(k.file, ending)
+	if err == nil && ending != "" && k.file.Path == unpacked(k.file.Path) { // the name did not show the compression
+		err = k.to.checkFree(k.file, name)
+	}
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/unpack"
 	"example.org/ndd/engine/corpus/work"
 	"example.org/ndd/engine/storage/object"
 )
@@ -44,7 +44,7 @@ func NewTarget(ctx context.Context, inputs []string) (*Target, error) {
 		if err != nil {
 			continue // findRoot already returned the error, unless it is a skip
 		}
-		if err := t.add(ctx, f); err != nil {
+		if err := t.add(f); err != nil {
 			return nil, err
 		}
 	}
@@ -52,8 +52,8 @@ func NewTarget(ctx context.Context, inputs []string) (*Target, error) {
 }
 
 // add adds the names that a file's copy may have: its own, and the one with the ending of another compression
-// if nothing writes its own.
-func (t *Target) add(ctx context.Context, f input.File) error {
+// if nothing writes its own, as its ending shows.
+func (t *Target) add(f input.File) error {
 	name, err := t.name(f, "")
 	if err != nil {
 		return err
@@ -62,17 +62,20 @@ func (t *Target) add(ctx context.Context, f input.File) error {
 		return fmt.Errorf("%s is named twice among the inputs", f.Path)
 	}
 	t.names[name] = true
-	ending, err := format.CopyEnding(ctx, f)
-	if err != nil || ending == "" {
-		return nil // the reading reports a file that cannot be opened
+	if name == unpacked(name) {
+		return nil
 	}
-	if name, err = t.name(f, ending); err != nil {
-		return err
-	}
+	name = unpacked(name) + unpack.Xz.CopyEnding()
+	err = t.checkFree(f, name)
+	t.names[name] = true
+	return err
+}
+
+// checkFree returns an error if another file has a name that a copy gets because it is compressed by zstd.
+func (t *Target) checkFree(f input.File, name string) error {
 	if t.names[name] {
 		return fmt.Errorf("%s: its copy, which is compressed by zstd, would have the name of another's, %s", f.Path, name)
 	}
-	t.names[name] = true
 	return nil
 }
 
@@ -161,12 +164,15 @@ func (l location) String() string {
 	return cmp.Or(l.path, "/")
 }
 
+// unpacked returns a name without the ending of a compression that no encoder writes.
+func unpacked(name string) string { return strings.TrimSuffix(strings.TrimSuffix(name, ".bz2"), ".xz") }
+
 // name returns the name of a file's copy. Unless ending is "", it replaces the ending of the compression.
 func (t *Target) name(f input.File, ending string) (string, error) {
 	dir, err := folderOf(f.Path)
 	base := path.Base(filepath.ToSlash(f.Path))
 	if ending != "" {
-		base = strings.TrimSuffix(strings.TrimSuffix(base, ".bz2"), ".xz") + ending
+		base = unpacked(base) + ending
 	}
 	return strings.TrimPrefix(strings.TrimPrefix(dir.path+"/"+base, t.root.path), "/"), err
 }
