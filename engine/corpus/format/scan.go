@@ -66,29 +66,23 @@ func Scan(ctx context.Context, inputs []string, opts Options, stdin io.Reader) i
 // Units finds the units of one file; see [Scan].
 func Units(ctx context.Context, f input.File, opts Options, stdin io.Reader) iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
-		opts, err := opts.withDefaults()
-		if err != nil {
+		c, err := open(ctx, f, opts, stdin)
+		switch {
+		case c == nil:
 			yield(Unit{}, err)
-			return
-		}
-		c := &Content{ctx: ctx, file: f, opts: opts}
-		if err := c.open(stdin); err != nil {
+		case err != nil:
 			yield(Unit{}, c.problem(Unit{}, err))
-			return
+		default:
+			defer c.Close()
+			c.units(yield)
 		}
-		defer c.Close()
-		c.units(yield)
 	}
 }
 
 // Open opens a file. The error names it.
 func Open(ctx context.Context, f input.File, opts Options) (*Content, error) {
-	opts, err := opts.withDefaults()
+	c, err := open(ctx, f, opts, nil)
 	if err != nil {
-		return nil, err
-	}
-	c := &Content{ctx: ctx, file: f, opts: opts}
-	if err := c.open(nil); err != nil {
 		return nil, f.Named(err)
 	}
 	if c.err != nil && !isSkip(c.err) && !errors.Is(c.err, unpack.ErrDamaged) {
@@ -115,11 +109,8 @@ func (c *Content) Units(yield func(Unit, error) bool) {
 // HeadOf reads the beginning of a file. It returns the error that [Units] yields before the first unit, if any.
 func HeadOf(ctx context.Context, f input.File, opts Options) (h Head, err error) {
 	opts.Meter, opts.Chosen, opts.Strict = nil, nil, false
-	if opts, err = opts.withDefaults(); err != nil {
-		return h, err
-	}
-	c := &Content{ctx: ctx, file: f, opts: opts}
-	if err := c.open(nil); err != nil {
+	c, err := open(ctx, f, opts, nil)
+	if err != nil {
 		return h, f.Named(err)
 	}
 	defer c.Close()
@@ -138,19 +129,23 @@ func HeadOf(ctx context.Context, f input.File, opts Options) (h Head, err error)
 	return c.head, nil
 }
 
-// open opens a file or standard input and finds its format. Without an error Close must be called.
-func (c *Content) open(stdin io.Reader) (err error) {
-	if c.source, err = c.file.Open(c.ctx, stdin, c.opts.Meter); err != nil {
-		return err
+// open opens a file or standard input and finds its format. Without an error Close must be called. The content is nil if
+// the options are invalid.
+func open(ctx context.Context, f input.File, opts Options, stdin io.Reader) (c *Content, err error) {
+	if opts, err = opts.withDefaults(); err != nil {
+		return nil, err
 	}
-	c.r, err = unpack.NewReader(c.source,
-		unpack.Options{Name: c.file.Path, Bytes: c.source.Bytes, Decoders: c.opts.Decoders})
-	if err != nil {
+	c = &Content{ctx: ctx, file: f, opts: opts}
+	if c.source, err = f.Open(ctx, stdin, opts.Meter); err != nil {
+		return c, err
+	}
+	if c.r, err = unpack.NewReader(c.source,
+		unpack.Options{Name: f.Path, Bytes: c.source.Bytes, Decoders: opts.Decoders}); err != nil {
 		c.source.Close()
-		return err
+		return c, err
 	}
 	c.format, c.err = c.detect()
-	return nil
+	return c, nil
 }
 
 // isPassable reports whether an error is a skip that does not end the reading.
