@@ -141,7 +141,7 @@ func TestOutputsReserved(t *testing.T) {
 func TestForceKeepsForeign(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "o.jsonl", []byte(outputDocs))
-	for _, command := range []string{"fingerprint -o p.ndf o.jsonl", "fingerprint -o p.npy o.jsonl",
+	for _, command := range []string{"fingerprint -o p.ndf o.jsonl", "fingerprint -o p.bin o.jsonl",
 		"copies -o pairs.tsv o.jsonl", "copies -o pairs.jsonl o.jsonl", "copies -o pairs.parquet o.jsonl",
 		"copies sign -o l.sigs o.jsonl", "passages --words 3 -o spans.tsv o.jsonl",
 		"fingerprint -o x.ndf --skipped skipped.jsonl o.jsonl", "eval --sample-pairs 1 -o sample.tsv o.jsonl"} {
@@ -152,7 +152,7 @@ func TestForceKeepsForeign(t *testing.T) {
 	writeFile(t, "table.tsv", []byte("id\turl\nx\ty\n"))
 	writeFile(t, "empty.tsv", nil)
 	for name, command := range map[string]string{"notes.ndf": "fingerprint -o notes.ndf --force o.jsonl",
-		"notes.npy": "fingerprint -o notes.npy --force o.jsonl", "notes.bin": "fingerprint -o notes.bin --force o.jsonl",
+		"notes.bin":  "fingerprint -o notes.bin --force o.jsonl",
 		"notes.sigs": "copies sign -o notes.sigs --force o.jsonl", "pairs2.jsonl": "copies -o pairs2.jsonl --force o.jsonl",
 		"table.tsv": "copies -o table.tsv --force o.jsonl", "spans.tsv": "copies -o spans.tsv --force o.jsonl",
 		"pairs.parquet": "passages --words 3 -o pairs.parquet --force o.jsonl",

@@ -19,8 +19,7 @@ import (
 func (g *Files) CheckFingerprintOutput(out string) error {
 	_, stream, _ := Destination(out) // CheckFile reports the error
 	if !stream && !slices.Contains(ndf.Endings, filepath.Ext(out)) {
-		return Usagef("-o %s: the ending must say the format: .ndf (with IDs and recipe), .npy (NumPy, uint64) or .bin "+
-			"(integers)", out)
+		return Usagef("-o %s: the ending must say the format: .ndf (with IDs and recipe) or .bin (integers)", out)
 	}
 	return g.CheckFile(out, "a fingerprint file")
 }

@@ -122,8 +122,8 @@ func EachChunk(ctx context.Context, f *ndf.File, yield func([]uint64)) error {
 	return nil
 }
 
-// HaveFingerprints reports whether the inputs are fingerprint files. Their content or the extensions .ndf, .bin and
-// .npy decide, so that a damaged file is not read as text. A mixture of fingerprint files and documents is wrong
+// HaveFingerprints reports whether the inputs are fingerprint files. Their content or the extensions .ndf and .bin
+// decide, so that a damaged file is not read as text. A mixture of fingerprint files and documents is wrong
 // usage. If documents is true, because the user chose a format of documents, fingerprints as text count as documents.
 func (p *fingerprintFiles) HaveFingerprints(paths []string, documents bool) (bool, error) {
 	examples := map[bool]string{} // one path of each kind

@@ -18,7 +18,7 @@ import (
 )
 
 // checkReplaceable returns an error if the file at path cannot be an earlier output of the command, which --force
-// replaces. It may be a file of ndd by its first bytes, an array of NumPy, whole integers in a .bin file, or a table
+// replaces. It may be a file of ndd by its first bytes, whole integers in a .bin file, or a table
 // with columns of the command. Other texts cannot be recognised, and are replaced. Replacing an empty file loses
 // nothing.
 func checkReplaceable(path string, columns []result.Column) error {
@@ -46,8 +46,6 @@ func isOwn(f io.ReaderAt, size int64, head []byte, ending string, columns []resu
 	switch {
 	case store.HasMagic(head):
 		return true
-	case ending == ".npy":
-		return bytes.HasPrefix(head, []byte("\x93NUMPY"))
 	case ending == ".bin":
 		return size%8 == 0
 	case ending == ".ndf" || ending == ".sigs" || ending == ".sets":

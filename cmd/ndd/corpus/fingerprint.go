@@ -49,7 +49,7 @@ cannot be read is skipped and reported, and the exit status is 4.`,
 	f.shard.Register(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "fingerprint file to write: .ndf, .npy or .bin")
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "fingerprint file to write: .ndf or .bin")
 	cli.SketchVar(cmd.Flags(), &f.noSketch, "store sketches, to verify answers: auto, or none")
 	cmd.Flags().BoolVar(&f.showRecipe, "show-recipe", false, "print the recipe as JSON, for --recipe, and stop")
 	cmd.Flags().BoolVar(&f.explain, "explain", false, "show features, weights, hashes and bits of short documents")

@@ -30,8 +30,8 @@ func newExport(g *cli.Files) *cobra.Command {
 		Long: `Write the fingerprint and the ID of each document of an index.
 
 The extension of -o selects the format. From .ndf, 'ndd build' makes an index with another
-k or other tables; .npy and .bin are fingerprints alone; .tsv and .jsonl are lines. The
-index may be served meanwhile.`,
+k or other tables; .bin has fingerprints alone; .tsv and .jsonl are lines. The index may be
+served meanwhile.`,
 		Annotations: cli.HelpOf("Guide: ndd help indexes", "Resources: checksums=HOW"),
 		Example: `  ndd export index -o all.ndf && ndd build -o index4 -k 4 all.ndf
   ndd export index | cut -f 2 | sort >ids`,
@@ -57,7 +57,7 @@ type exportRun struct {
 }
 
 // exportFormats are the formats of the output: fingerprint files and lines.
-var exportFormats = []string{"ndf", "npy", "bin", result.TSV.String(), result.JSON.String()}
+var exportFormats = []string{"ndf", "bin", result.TSV.String(), result.JSON.String()}
 
 // isFile reports whether the output is a fingerprint file rather than lines.
 func (e *exportRun) isFile() bool { return slices.Contains(ndf.Endings, "."+e.format) }
@@ -70,7 +70,7 @@ func (e *exportRun) check() error {
 	}
 	e.format = strings.TrimPrefix(filepath.Ext(e.out), ".")
 	if !slices.Contains(exportFormats, e.format) {
-		return cli.Usagef("-o %s: the ending must say the format: .ndf, .npy, .bin, .tsv or .jsonl", e.out)
+		return cli.Usagef("-o %s: the ending must say the format: .ndf, .bin, .tsv or .jsonl", e.out)
 	}
 	return nil
 }

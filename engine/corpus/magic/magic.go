@@ -27,6 +27,7 @@ var starts = []struct{ bytes, format string }{
 	{"PAR1", "a Parquet file"},
 	{"ARROW1\x00\x00", "an Arrow file"},
 	{"Obj\x01", "an Avro file"},
+	{"\x93NUMPY", "a NumPy array with a header"},
 	{"\x89HDF\r\n\x1a\n", "an HDF5 file"},
 	{"SQLite format 3\x00", "an SQLite database"},
 	{"nddhead\n", "a file that ndd wrote: of fingerprints, or part of an index"},

@@ -1,6 +1,6 @@
 // Package ndf reads and writes fingerprint files in these formats: .ndf, the format of `ndd fingerprint -o`; raw
-// arrays of little-endian uint64 (.bin); NumPy arrays of them (.npy); and the text that `ndd fingerprint` prints,
-// with one fingerprint in hexadecimal digits a line.
+// arrays of little-endian uint64 (.bin); and the text that `ndd fingerprint` prints, with one fingerprint in
+// hexadecimal digits a line.
 //
 // An .ndf file is a checksummed file of package store with the sections
 //

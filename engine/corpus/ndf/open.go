@@ -26,7 +26,7 @@ type OpenOptions struct {
 	Stream func(path string) (in io.ReadCloser, name string, err error)
 }
 
-// Open opens an .ndf file, a NumPy array, fingerprints as text or an array of little-endian uint64. The content
+// Open opens an .ndf file, fingerprints as text or an array of little-endian uint64. The content
 // decides which format it is. A name that ends in .ndf requires that format. If a file has another known format, the
 // error names it. A stream is read into memory, which takes up to three times its size while it is read. Open does
 // not verify the blocks of an .ndf file: see [File.Verify].
@@ -118,8 +118,6 @@ func openForeign(path string, data []byte, raw bool, unmap func() error) (f *Fil
 	case IsText(data):
 		defer unmap()
 		return readText(path, data)
-	case isNpy(data):
-		data, err = npyNumbers(path, data)
 	default:
 		if err = checkArray(path, data); err == nil {
 			err = checkLength(path, len(data))

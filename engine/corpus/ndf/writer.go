@@ -3,10 +3,12 @@ package ndf
 import (
 	"bytes"
 	"math"
+	"path/filepath"
 
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/corpus/sketch"
 	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
 	"example.org/ndd/engine/storage/idlist"
 	"example.org/ndd/engine/storage/store"
 )
@@ -35,7 +37,8 @@ const (
 // under its name only after Commit.
 type Writer struct {
 	file         *store.Writer // nil if array is set
-	array        *arrayFile    // array of fingerprints without other data; nil for .ndf
+	array        *disk.File    // array of fingerprints without other data; nil for .ndf
+	leftOut      int           // documents without a fingerprint, which an array cannot hold
 	ids          *idlist.Writer
 	idData       bytes.Buffer
 	fingerprints []uint64
@@ -53,11 +56,19 @@ type Writer struct {
 	places *places // nil unless [Writer.KeepPlaces] was called
 }
 
-// Create begins the file at path. A name that ends in .npy makes a NumPy array, and .bin an array of integers. Both
-// hold only fingerprints. Any other name makes an .ndf file.
+// Endings are the file name endings that a [Writer] supports.
+var Endings = []string{".ndf", arrayEnding}
+
+const arrayEnding = ".bin"
+
+// IsBare reports whether a file with this name holds only fingerprints, without IDs, lengths and recipe.
+func IsBare(path string) bool { return filepath.Ext(path) == arrayEnding }
+
+// Create begins the file at path. A name that ends in .bin makes an array of integers, which holds only fingerprints. Any
+// other name makes an .ndf file.
 func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error) {
 	if IsBare(path) {
-		array, err := createArray(path, o.Disk)
+		array, err := o.Disk.Create(path)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +136,7 @@ func (w *Writer) Append(d Document) error {
 // and only counts it.
 func (w *Writer) AppendUnmarked(d Document) error {
 	if w.array != nil {
-		w.array.leftOut++
+		w.leftOut++
 		return nil
 	}
 	if err := w.places.append(d.Place, true); err != nil {
@@ -139,17 +150,11 @@ func (w *Writer) AppendUnmarked(d Document) error {
 
 // LeftOut returns the number of documents that an array cannot hold because they have no fingerprint. It is 0 for
 // .ndf.
-func (w *Writer) LeftOut() int {
-	if w.array == nil {
-		return 0
-	}
-	return w.array.leftOut
-}
+func (w *Writer) LeftOut() int { return w.leftOut }
 
 func (w *Writer) flush() error {
 	if w.array != nil {
-		w.array.n += uint64(len(w.fingerprints))
-		_, err := w.array.file.Write(store.Bytes64(w.fingerprints))
+		_, err := w.array.Write(store.Bytes64(w.fingerprints))
 		w.fingerprints, w.lengths = w.fingerprints[:0], w.lengths[:0]
 		return err
 	}
@@ -185,7 +190,7 @@ func (w *Writer) Commit() error {
 		return err
 	}
 	if w.array != nil {
-		return w.array.commit()
+		return w.array.Commit()
 	}
 	err := writeIDs(w.file, "unmarked", w.unmarked, &w.unmarkedData)
 	if err == nil && w.keepHashes {
@@ -204,7 +209,7 @@ func (w *Writer) Commit() error {
 // Abort removes the file unless it was committed.
 func (w *Writer) Abort() {
 	if w.array != nil {
-		w.array.file.Abort()
+		w.array.Abort()
 		return
 	}
 	w.file.Abort()
