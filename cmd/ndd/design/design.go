@@ -205,7 +205,7 @@ func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
 	for _, s := range p.Reasons {
 		fmt.Fprintln(w, s)
 	}
-	machine := "this machine, measured just now. The choice is by the times of --reference, the same on every machine"
+	machine := "this machine, measured just now. The choice uses the times of --reference, so it is the same on every machine"
 	if d.reference {
 		machine = "the reference machine: yours may take half or twice as long"
 	}

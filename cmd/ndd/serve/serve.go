@@ -287,7 +287,7 @@ func (s *serveRun) placeBackups() error {
 		err = fmt.Errorf("%s: not a folder", s.options.Backups)
 	}
 	if err != nil {
-		return cli.Usagef("--backup-dir: %w", err)
+		return cli.Usagef("--backup-dir: %w: give an existing folder", err)
 	}
 	if index, err := os.Stat(s.dir); err == nil && os.SameFile(index, info) {
 		return cli.Usagef("--backup-dir %s: is the index itself: give another folder", s.options.Backups)
