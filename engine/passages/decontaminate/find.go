@@ -101,7 +101,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 			k, err := newTokeniser(ctx)
 			k.budget = x.o.Budget
 			m := &matcher{tokeniser: k, x: x, documents: r.documents, windows: make([][]window, len(x.table.lengths)),
-				countsAll: cfg.Work != nil}
+				countsAll: cfg.Work != nil, reached: map[int]int{}}
 			return func(_ int, doc *format.Document) (pendingDocument, error) {
 				p := m.prepare(doc)
 				return p, m.err

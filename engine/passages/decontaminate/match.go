@@ -2,7 +2,6 @@ package decontaminate
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"sync/atomic"
 )
@@ -56,11 +55,9 @@ type matcher struct {
 	windowMemory windowMemory
 	grams        []uint32 // n-grams of the document to count
 	runs         []run
-	parts        []run  // runs of one candidate
-	links        []link // a link for each part
-	openRuns     []run  // runs that may reach the next n-gram, by place
-	openEnd      int    // smallest end of the open runs
-	nextRuns     []run
+	parts        []run       // runs of one candidate
+	links        []link      // a link for each part
+	reached      map[int]int // end of the last run in the document, by its place minus its start
 }
 
 // find returns the candidates of a document, in the order of their items. There is at most one for each item.
@@ -108,43 +105,29 @@ func (m *matcher) find(text string) (all []candidate) {
 // seeds adds the runs around the n-grams of length n.
 func (m *matcher) seeds(n int, windows []window) {
 	t, doc := &m.x.table, m.hashes
-	m.openRuns = m.openRuns[:0]
+	clear(m.reached)
 	for _, w := range windows {
-		var g uint32
-		within := len(m.openRuns) > 0 && m.openEnd >= w.start+n // all open runs contain it, and any one tells its n-gram
-		if within {
-			g = m.x.gram[int(m.openRuns[0].place)+w.start-m.openRuns[0].start]
-		} else if g = t.find(w.hash); g == noGram {
+		g := t.find(w.hash)
+		if g == noGram {
 			continue
 		}
 		places := t.placesOf(g)
-		if p := places[0]; !within && !slices.Equal(doc[w.start:w.start+n], m.x.tokens[p:int(p)+n]) {
+		if p := places[0]; !slices.Equal(doc[w.start:w.start+n], m.x.tokens[p:int(p)+n]) {
 			continue
 		}
 		if m.countsAll || m.documents[g].Load() < uint32(m.x.o.Common) {
 			m.grams = append(m.grams, g)
 		}
-		if len(places) <= sharedMax && !(within && len(places) == len(m.openRuns)) {
+		if len(places) <= sharedMax {
 			m.extend(w.start, n, places)
 		}
 	}
 }
 
-// extend adds the runs around an n-gram, except those that are already open. The open runs and the places of
-// the n-gram are both in ascending order. Open runs stay in order from one n-gram of the document to the next.
+// extend adds the runs around an n-gram, except those that an earlier n-gram added.
 func (m *matcher) extend(start, n int, places []uint32) {
-	next, k := m.nextRuns[:0], 0
-	m.openEnd = math.MaxInt
-	keep := func(r run) {
-		if r.end() > start+n {
-			next, m.openEnd = append(next, r), min(m.openEnd, r.end())
-		}
-	}
 	for _, p := range places {
-		for ; k < len(m.openRuns) && int(m.openRuns[k].place)+start-m.openRuns[k].start < int(p); k++ {
-			keep(m.openRuns[k])
-		}
-		if k < len(m.openRuns) && int(m.openRuns[k].place)+start-m.openRuns[k].start == int(p) && m.openRuns[k].end() >= start+n {
+		if m.reached[int(p)-start] >= start+n {
 			continue
 		}
 		item := int(m.x.owner[p])
@@ -153,12 +136,8 @@ func (m *matcher) extend(start, n int, places []uint32) {
 		if it := &m.x.items[item]; !it.isWhole || r.length == it.Tokens() {
 			m.runs = append(m.runs, r)
 		}
-		keep(r)
+		m.reached[int(p)-start] = r.end()
 	}
-	for ; k < len(m.openRuns); k++ {
-		keep(m.openRuns[k])
-	}
-	m.openRuns, m.nextRuns = next, m.openRuns
 }
 
 // equal returns the number of equal tokens of the document and an item from two positions on, forward or
