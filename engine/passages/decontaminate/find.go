@@ -100,8 +100,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 		Worker: func(ctx context.Context) (func(int, *format.Document) (pendingDocument, error), error) {
 			k, err := newTokeniser(ctx)
 			k.budget = x.o.Budget
-			m := &matcher{tokeniser: k, x: x, documents: r.documents, windows: make([][]window, len(x.table.lengths)),
-				countsAll: cfg.Work != nil, reached: map[int]int{}}
+			m := &matcher{tokeniser: k, x: x, documents: r.documents, countsAll: cfg.Work != nil, reached: map[int]int{}}
 			return func(_ int, doc *format.Document) (pendingDocument, error) {
 				p := m.prepare(doc)
 				return p, m.err

@@ -145,8 +145,8 @@ type tokeniser struct {
 	textBytes int // length of the text
 }
 
-// tokenBytes is the memory for one token of a document, including its part of [table.windows].
-const tokenBytes = 40
+// tokenBytes is the memory for one token of a document.
+const tokenBytes = 24
 
 func newTokeniser(ctx context.Context) (*tokeniser, error) {
 	scanner, err := token.NewScanner(token.Options{})

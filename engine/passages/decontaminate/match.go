@@ -48,16 +48,15 @@ type candidate struct {
 // A matcher finds candidates in documents. It belongs to one goroutine.
 type matcher struct {
 	*tokeniser
-	x            *Items
-	documents    []atomic.Uint32 // number of documents with each n-gram so far
-	countsAll    bool            // record all n-grams, even those already in Options.Common documents
-	windows      [][]window      // windows for each n
-	windowMemory windowMemory
-	grams        []uint32 // n-grams of the document to count
-	runs         []run
-	parts        []run       // runs of one candidate
-	links        []link      // a link for each part
-	reached      map[int]int // end of the last run in the document, by its place minus its start
+	x         *Items
+	documents []atomic.Uint32 // number of documents with each n-gram so far
+	countsAll bool            // record all n-grams, even those already in Options.Common documents
+	grams     []uint32        // n-grams of the document to count
+	windows   []window        // windows of one n
+	runs      []run
+	parts     []run       // runs of one candidate
+	links     []link      // a link for each part
+	reached   map[int]int // end of the last run in the document, by its place minus its start
 }
 
 // find returns the candidates of a document, in the order of their items. There is at most one for each item.
@@ -65,12 +64,8 @@ func (m *matcher) find(text string) (all []candidate) {
 	// Find the n-grams of the items in the document, and the runs around them.
 	m.take(text)
 	m.runs, m.grams = m.runs[:0], m.grams[:0]
-	for k := range m.windows {
-		m.windows[k] = m.windows[k][:0]
-	}
-	m.x.table.windows(m.windows, &m.windowMemory, m.hashes)
-	for k, n := range m.x.table.lengths {
-		m.seeds(n, m.windows[k])
+	for _, n := range m.x.table.lengths {
+		m.seeds(n)
 	}
 	// Sort the runs by item and place.
 	slices.Sort(m.grams)
@@ -103,10 +98,11 @@ func (m *matcher) find(text string) (all []candidate) {
 }
 
 // seeds adds the runs around the n-grams of length n.
-func (m *matcher) seeds(n int, windows []window) {
+func (m *matcher) seeds(n int) {
 	t, doc := &m.x.table, m.hashes
 	clear(m.reached)
-	for _, w := range windows {
+	m.windows = t.windows(m.windows[:0], doc, n)
+	for _, w := range m.windows {
 		g := t.find(w.hash)
 		if g == noGram {
 			continue

@@ -11,20 +11,9 @@ import (
 
 // A table finds n-grams by their hashes.
 //
-//	gate of n ──► filter: 2 bits of one word ──► starts[leading bits of the hash] ──► keys ──► first ──► places
-//
-// For an n of at least 5, the gate has windows with fewer tokens than n. So each n-gram of a document has a
-// window at a multiple of the stride, and only these windows are looked up:
-//
-//	n       13  8  5  less
-//	window   8  5  4  n
-//	stride   6  4  2  1
-//
-// The gate is looked up most often. It is small enough for a second-level cache.
+//	filter: 2 bits of one word ──► starts[leading bits of the hash] ──► keys ──► first ──► places
 type table struct {
-	lengths []int    // values of n, descending
-	powers  []uint64 // token.Base^n for each length
-	gates   []gate
+	lengths []int // values of n, descending
 
 	filter      []uint64
 	filterShift uint
@@ -39,22 +28,7 @@ type table struct {
 const (
 	sharedMax  = 32 // maximum number of occurrences of a seed in the items
 	filterBits = 16 // bits for each n-gram
-	gateBits   = 8  // bits for each window of a gate
 )
-
-// A gate tells whether a window may be in the items. It tests 2 bits of one word.
-type gate struct {
-	window, stride int
-	power          uint64 // token.Base^window
-	bits           []uint64
-	shift          uint
-}
-
-// has reports whether a window with hash h may be in the items.
-func (g *gate) has(h uint64) bool {
-	w := mask(h)
-	return g.bits[h>>(g.shift&63)]&w == w
-}
 
 // grams yields the beginning and the hash of each n-gram of some tokens. The hash of an n-gram is the sum of
 // token i times token.Base^(n-1-i).
@@ -105,11 +79,7 @@ func (x *Items) build(threads int) {
 	}
 	slices.Sort(t.lengths)
 	slices.Reverse(t.lengths)
-	for _, n := range t.lengths {
-		t.powers = append(t.powers, token.Power(n))
-	}
 	t.fill(x.sortedGrams(threads, func(it *Item) int { return it.n }))
-	t.open(x)
 	x.share()
 	x.countRows(threads)
 }
@@ -137,31 +107,20 @@ func (t *table) fill(hashes []uint64, places []uint32) {
 	}
 }
 
-// open fills the gates.
-func (t *table) open(x *Items) {
-	for _, n := range t.lengths {
-		g := gate{window: n}
-		if n >= 5 {
-			g.window = (n + 3) / 2
+// A window is a position in a document where an n-gram may begin, with its hash.
+type window struct {
+	start int
+	hash  uint64
+}
+
+// windows appends the windows of n tokens that pass the filter.
+func (t *table) windows(dst []window, tokens []uint64, n int) []window {
+	for start, h := range grams(tokens, n) {
+		if bits := mask(h); t.filter[h>>(t.filterShift&63)]&bits == bits {
+			dst = append(dst, window{start, h})
 		}
-		g.stride, g.power = n-g.window+1, token.Power(g.window)
-		tokens := 0
-		for i := range x.items {
-			if x.items[i].n == n {
-				tokens += x.items[i].Tokens()
-			}
-		}
-		words := bits.Len(uint(tokens*gateBits/64 | 1))
-		g.bits, g.shift = make([]uint64, 1<<words), uint(64-words)
-		for i := range x.items {
-			if it := &x.items[i]; it.n == n {
-				for _, h := range grams(x.tokens[it.from:it.to], g.window) {
-					g.bits[h>>g.shift] |= mask(h)
-				}
-			}
-		}
-		t.gates = append(t.gates, g)
 	}
+	return dst
 }
 
 // find returns the number of the n-gram with hash h, or noGram.
@@ -178,48 +137,6 @@ func (t *table) find(h uint64) uint32 {
 // placesOf returns the places in the items where an n-gram begins.
 func (t *table) placesOf(gram uint32) []uint32 {
 	return t.places[t.firstPlaces[gram]:t.firstPlaces[gram+1]]
-}
-
-// A window is a position in a document where an n-gram may begin, with its hash.
-type window struct {
-	start int
-	hash  uint64
-}
-
-// windows appends to dst, for each value of n, the windows of n tokens that pass the gate and the filter. The
-// look-ups in a gate are independent of each other.
-func (t *table) windows(dst [][]window, room *windowMemory, tokens []uint64) {
-	sums, sum := append(slices.Grow(room.sums[:0], len(tokens)+1), 0), uint64(0)
-	for _, h := range tokens {
-		sum = sum*token.Base + h
-		sums = append(sums, sum)
-	}
-	passed := slices.Grow(room.passed[:0], len(tokens))[:len(tokens)]
-	room.sums, room.passed = sums, passed
-	for k, n := range t.lengths {
-		g, power, matches := &t.gates[k], t.powers[k], 0
-		for p := 0; p+g.window <= len(tokens); p += g.stride {
-			passed[matches] = p
-			if g.has(sums[p+g.window] - sums[p]*g.power) {
-				matches++
-			}
-		}
-		for _, p := range passed[:matches] {
-			for start := max(p-g.stride+1, 0); start <= min(p, len(tokens)-n); start++ {
-				h := sums[start+n] - sums[start]*power
-				if w := mask(h); t.filter[h>>t.filterShift]&w == w {
-					dst[k] = append(dst[k], window{start, h})
-				}
-			}
-		}
-	}
-}
-
-// A windowMemory is memory for the windows of a document: the hashes of all its prefixes, and the positions that passed
-// a gate.
-type windowMemory struct {
-	sums   []uint64
-	passed []int
 }
 
 // countRows counts, for each row of rareTokens tokens, the items that have it.
