@@ -30,8 +30,8 @@ func newExport(g *cli.Files) *cobra.Command {
 		Long: `Write the fingerprint and the ID of each document of an index.
 
 The extension of -o selects the format. From .ndf, 'ndd build' makes an index with another
-k or other tables; .bin has fingerprints alone; .tsv and .jsonl are lines. The index may be
-served meanwhile.`,
+k or other tables; .bin has fingerprints alone; .tsv and .jsonl are lines. The index may
+be served meanwhile.`,
 		Annotations: cli.HelpOf("Guide: ndd help indexes", "Resources: checksums=HOW"),
 		Example: `  ndd export index -o all.ndf && ndd build -o index4 -k 4 all.ndf
   ndd export index | cut -f 2 | sort >ids`,
