@@ -103,12 +103,10 @@ func (u *upkeep) addSegment(ctx context.Context, in input, options BuildOptions)
 	o.Progress, o.Planned, o.Budget = options.Progress, options.Planned, options.Budget.OrMachine()
 	c := &newSegment{input: in, documents: documents{numbers: rows.NewNumbers(first, n)}, first: first}
 	c.expires.Append(u.versions.Clock.After(u.config.TTL), n)
-	s, entry, err := u.toFile(ctx, c, 0, o)
-	if err != nil {
-		return 0, err
-	}
 	defer u.wakeMerger()
-	return first, u.install(version.Edit{}, s, func(m *Manifest) { m.Segments = append(m.Segments, entry) })
+	return first, u.makeSegment(ctx, c, version.Edit{}, 0, o, func(m *Manifest, entry ManifestSegment) {
+		m.Segments = append(m.Segments, entry)
+	})
 }
 
 // conflictIDs is the number of IDs that are looked up under one lock.

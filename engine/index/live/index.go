@@ -276,23 +276,14 @@ func (x *Index) Merge(ctx context.Context, threads int) error {
 	if err := x.upkeep.flush(ctx); err != nil {
 		return err
 	}
-	x.upkeep.merging.Lock() // a merge in the background ends first
-	defer x.upkeep.merging.Unlock()
-	x.writer.mu.Lock()
-	v := x.versions.Current()
-	if v == nil {
-		x.writer.mu.Unlock()
-		return version.ErrClosed
-	}
-	segments := v.Segments
-	if len(segments) == 0 || len(segments) == 1 && !segments[0].MayHide(x.versions.Clock.Now()) &&
-		slices.Equal(segments[0].Design().Tables, x.config.Design.Tables) {
-		x.writer.mu.Unlock()
-		return nil
-	}
-	mark(segments, true)
-	x.writer.mu.Unlock()
-	return x.upkeep.mergeFiles(ctx, segments, threads)
+	_, err := x.upkeep.merge(ctx, threads, func(segments []*version.Segment, now rows.Time) []*version.Segment {
+		if len(segments) == 1 && !segments[0].MayHide(now) &&
+			slices.Equal(segments[0].Design().Tables, x.config.Design.Tables) {
+			return nil
+		}
+		return segments
+	})
+	return err
 }
 
 // CheckAndInsert inserts each document unless a document within distance k exists, including earlier ones of docs, that

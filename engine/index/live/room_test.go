@@ -101,7 +101,7 @@ func TestMergeWithoutMemory(t *testing.T) {
 	b := memory.NewBudget(oracle.Machine(t, 64<<20).Limit(0))
 	u := newIndex(Config{Design: halves(t), Budget: b}).upkeep
 	reserve := func(docs uint64) (*memory.Reservation, error) {
-		return u.reserveFiles(docs, 38*docs, 0, 16<<20, &segment.Options{Design: halves(t), Threads: 1})
+		return u.reserveFiles(&rewrite{docs: docs, bytes: 38 * docs, spare: 16 << 20}, &segment.Options{Design: halves(t), Threads: 1})
 	}
 	if r, err := reserve(4096); err != nil || r.Bytes() != 0 {
 		t.Error(err)

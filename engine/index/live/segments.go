@@ -229,6 +229,17 @@ func gatherBytes(segments []*version.Segment, now rows.Time) (bytes uint64) {
 	return bytes
 }
 
+// makeSegment makes a segment of about the given size, which replaces what e removes: in the manifest, by edit, and in
+// the index.
+func (u *upkeep) makeSegment(ctx context.Context, c *newSegment, e version.Edit, bytes uint64, o segment.Options,
+	edit func(*Manifest, ManifestSegment)) error {
+	s, entry, err := u.toFile(ctx, c, bytes, o)
+	if err != nil {
+		return err
+	}
+	return u.install(e, s, func(m *Manifest) { edit(m, entry) })
+}
+
 // toFile writes the files of a segment of about the given size, and opens them.
 func (u *upkeep) toFile(ctx context.Context, c *newSegment, bytes uint64, o segment.Options) (result *version.Segment,
 	entry ManifestSegment, err error) {
@@ -284,38 +295,37 @@ func (u *upkeep) toFile(ctx context.Context, c *newSegment, bytes uint64, o segm
 	return result, entry, nil
 }
 
-// reserveFiles reserves inputBytes, and the memory for writing a file of the given size. It checks that the
-// disk has space for it and for sorted keys. It sets o.Budget to the memory for the segment; the index of IDs uses the
-// same memory afterwards. For an index in memory it also reserves the file, and nothing if all of that fits into spare,
-// which is already reserved.
-func (u *upkeep) reserveFiles(docs, bytes, inputBytes, spare uint64, o *segment.Options) (*memory.Reservation, error) {
+// reserveFiles reserves the memory for the input and for writing the files of a rewrite. It checks that the disk has
+// space for them and for sorted keys. It sets o.Budget to the memory for the segment; the index of IDs uses the same
+// memory afterwards. For an index in memory it also reserves the files, and nothing if all of that fits into w.spare.
+func (u *upkeep) reserveFiles(w *rewrite, o *segment.Options) (*memory.Reservation, error) {
 	// An index in memory also holds the new files in memory.
 	budget := u.config.Budget.OrMachine()
-	task := fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs)))
+	task := fmt.Sprintf("merging %s documents", humanize.Comma(int64(w.docs)))
 	ids := uint64(0)
 	if u.config.IDs {
-		ids = rows.IDIndexBytes(docs)
+		ids = rows.IDIndexBytes(w.docs)
 	}
 	if !u.folder.durable() {
-		need := segment.NeedBytes(docs, *o) + bytes + 2*ids + inputBytes
-		if o.Budget = nil; need <= spare {
+		need := segment.NeedBytes(w.docs, *o) + w.bytes + 2*ids + w.inputBytes
+		if o.Budget = nil; need <= w.spare {
 			return nil, nil
 		}
 		return budget.Reserve(task, need)
 	}
 	// Plan the writing with the memory that is left.
-	reservation, err := budget.Reserve(task, inputBytes)
+	reservation, err := budget.Reserve(task, w.inputBytes)
 	if err != nil {
 		return nil, err
 	}
-	if o.Budget = budget; 0 < inputBytes && inputBytes <= docs*spareBytes {
-		o.MemoryTarget = segment.NeedBytes(docs, *o) - inputBytes
+	if o.Budget = budget; 0 < w.inputBytes && w.inputBytes <= w.docs*spareBytes {
+		o.MemoryTarget = segment.NeedBytes(w.docs, *o) - w.inputBytes
 	}
-	plan, err := segment.NewPlan(docs, *o)
+	plan, err := segment.NewPlan(w.docs, *o)
 	o.MemoryTarget = plan.Bytes
 	fileBytes := max(plan.Bytes, ids)
 	if err == nil {
-		err = reservation.Resize(task, inputBytes+fileBytes)
+		err = reservation.Resize(task, w.inputBytes+fileBytes)
 	}
 	if err != nil {
 		reservation.Release()
@@ -323,17 +333,17 @@ func (u *upkeep) reserveFiles(docs, bytes, inputBytes, spare uint64, o *segment.
 	}
 	// Check the space on the disk.
 	o.Budget = memory.NewBudget(memory.Set(fileBytes))
-	need := bytes + ids
+	need := w.bytes + ids
 	if plan.External {
-		need += 8 * docs
+		need += 8 * w.docs
 	}
 	if free, ok := disk.FreeBytes(u.folder.dir); ok && free < need {
 		reservation.Release()
 		return nil, fmt.Errorf("%s: merging %s documents needs %s on the disk, and %s are free", u.folder.dir,
-			humanize.Comma(int64(docs)), humanize.IBytes(need), humanize.IBytes(free))
+			humanize.Comma(int64(w.docs)), humanize.IBytes(need), humanize.IBytes(free))
 	}
 	if u.config.Planned != nil {
-		u.config.Planned(docs, inputBytes+fileBytes)
+		u.config.Planned(w.docs, w.inputBytes+fileBytes)
 	}
 	return reservation, nil
 }

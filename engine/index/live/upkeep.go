@@ -143,46 +143,57 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 	if err := u.writer.nameLog(func(*Manifest) {}); err != nil {
 		return err
 	}
-	// Reserve memory for the segment.
-	docs, bytes := uint64(0), uint64(0)
+	w := &rewrite{Edit: version.Edit{RemoveMemtables: f.memtables}, first: f.next, refused: f.refused, older: f.deleted,
+		spare: u.writer.state.space.sealRoom()}
 	for _, m := range f.memtables {
-		docs += uint64(m.Len())
-		bytes += m.IDBytes()
+		w.first = min(w.first, m.First)
+		w.docs += uint64(m.Len())
+		w.bytes += m.IDBytes()
 	}
-	o := u.fileOptions(1, docs, 0)
-	bytes += docs * (8 + 10*uint64(len(o.Design.Tables)+1))
+	w.inputBytes = 8 * w.docs
+	o := u.fileOptions(1, w.docs, 0)
+	w.bytes += w.docs * (8 + 10*uint64(len(o.Design.Tables)+1))
 	if u.config.Sketches {
-		bytes += sketch.Bytes * docs
+		w.bytes += sketch.Bytes * w.docs
 	}
-	reservation, err := u.reserveFiles(docs, bytes, 8*docs, u.writer.state.space.sealRoom(), &o)
+	return u.rewrite(ctx, w, o, func(m *Manifest, entry ManifestSegment) {
+		m.Segments = append(m.Segments, entry)
+		m.Live.FirstLog, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
+	})
+}
+
+// A rewrite describes a segment that replaces segments or memtables and has their live documents.
+type rewrite struct {
+	version.Edit
+	first      rows.DocID   // at most its first document
+	older      []rows.DocID // deletions of earlier documents
+	refused    uint64       // writer.refused when the parts were chosen
+	docs       uint64       // estimated number of documents
+	bytes      uint64       // estimated size of the files
+	inputBytes uint64       // memory of the documents until they are written
+	spare      uint64       // memory that is already reserved
+}
+
+// rewrite makes a segment and replaces its sources by it: in the manifest, by edit, and in the index.
+func (u *upkeep) rewrite(ctx context.Context, w *rewrite, o segment.Options, edit func(*Manifest, ManifestSegment)) error {
+	reservation, err := u.reserveFiles(w, &o)
 	if err != nil {
 		return err
 	}
 	defer reservation.Release()
 	// Collect the documents, and make sure that none of them may still be undone.
-	first := f.next
-	if len(f.memtables) > 0 {
-		first = f.memtables[0].First
-	}
-	g, err := gather(nil, f.memtables, first, &u.config, u.versions.Clock.Now())
+	g, err := gather(w.Remove, w.RemoveMemtables, w.first, &u.config, u.versions.Clock.Now())
 	if err != nil {
 		return err
 	}
 	defer g.fingerprints.Free()
-	if err := u.writer.settled(f.refused); err != nil {
+	if err := u.writer.settled(w.refused); err != nil {
 		return err
 	}
-	// Write the segment, and let it replace the memtables and the log.
-	slices.Sort(f.deleted)
-	g.tombstones = slices.Compact(f.deleted)
-	s, entry, err := u.toFile(ctx, &g.newSegment, bytes, o)
-	if err != nil {
-		return err
-	}
-	return u.install(version.Edit{RemoveMemtables: f.memtables}, s, func(m *Manifest) {
-		m.Segments = append(m.Segments, entry)
-		m.Live.FirstLog, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
-	})
+	// Write the segment, and let it replace the others.
+	slices.Sort(w.older)
+	g.tombstones = slices.Compact(w.older)
+	return u.makeSegment(ctx, &g.newSegment, w.Edit, w.bytes, o, edit)
 }
 
 // emptyLog records that the log before the flush is not needed, if memory is empty.
@@ -262,24 +273,33 @@ func (u *upkeep) install(e version.Edit, result *version.Segment, edit func(*Man
 
 // mergeDue merges or drops the segments that pick returns. It returns false if there are none.
 func (u *upkeep) mergeDue() (done bool, err error) {
-	u.merging.Lock()
+	return u.merge(u.ctx, 1, func(segments []*version.Segment, now rows.Time) []*version.Segment {
+		picked := pick(segments, now)
+		if !u.folder.durable() && u.writer.state.space.short != nil && liveDocs(picked, now) > 0 {
+			return nil // inserts need the memory
+		}
+		return picked
+	})
+}
+
+// merge merges the segments that pick returns. It returns false if there are none. pick is called with writer.mu held.
+func (u *upkeep) merge(ctx context.Context, threads int,
+	pick func([]*version.Segment, rows.Time) []*version.Segment) (done bool, err error) {
+	u.merging.Lock() // waits for another merge
 	defer u.merging.Unlock()
 	u.writer.mu.Lock()
-	v, now := u.versions.Current(), u.versions.Clock.Now()
+	v := u.versions.Current()
 	if v == nil {
 		u.writer.mu.Unlock()
-		return false, nil
+		return false, version.ErrClosed
 	}
-	picked := pick(v.Segments, now)
-	if !u.folder.durable() && u.writer.state.space.short != nil && liveDocs(picked, now) > 0 { // inserts need the memory
-		picked = nil
-	}
+	picked := pick(v.Segments, u.versions.Clock.Now())
 	mark(picked, true)
 	u.writer.mu.Unlock()
 	if len(picked) == 0 {
 		return false, nil
 	}
-	return true, u.mergeFiles(u.ctx, picked, 1)
+	return true, u.mergeFiles(ctx, picked, threads)
 }
 
 // mergeFiles merges consecutive segments that are marked busy.
@@ -300,33 +320,14 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 		}
 		return u.install(version.Edit{Remove: segments}, nil, func(m *Manifest) { m.replace(segments) })
 	}
-	// Reserve memory for the new segment.
-	bytes := uint64(0)
+	w := &rewrite{Edit: version.Edit{Remove: segments}, first: segments[0].FirstDoc, older: older, refused: refused,
+		docs: docs, inputBytes: gatherBytes(segments, now)}
 	for _, s := range segments {
-		bytes += s.FileBytes()
+		w.bytes += s.FileBytes()
 	}
-	o := u.fileOptions(threads, docs, 0)
-	reservation, err := u.reserveFiles(docs, bytes, gatherBytes(segments, now), 0, &o)
-	if err != nil {
-		return err
-	}
-	defer reservation.Release()
-	// Collect the documents, and make sure that none of them may still be undone.
-	g, err := gather(segments, nil, segments[0].FirstDoc, &u.config, now)
-	if err != nil {
-		return err
-	}
-	defer g.fingerprints.Free()
-	if err := u.writer.settled(refused); err != nil {
-		return err
-	}
-	// Write the segment, and let it replace the others.
-	g.tombstones = older
-	s, entry, err := u.toFile(ctx, &g.newSegment, bytes, o)
-	if err != nil {
-		return err
-	}
-	return u.install(version.Edit{Remove: segments}, s, func(m *Manifest) { m.replace(segments, entry) })
+	return u.rewrite(ctx, w, u.fileOptions(threads, docs, 0), func(m *Manifest, entry ManifestSegment) {
+		m.replace(segments, entry)
+	})
 }
 
 // liveDocs returns the number of documents of segments that are neither deleted nor expired.
@@ -360,8 +361,7 @@ func olderDeletions(segments []*version.Segment) (deleted []rows.DocID) {
 			}
 		}
 	}
-	slices.Sort(deleted)
-	return slices.Compact(deleted)
+	return deleted
 }
 
 // expireEvery is the interval at which the index looks for segments with many expired documents. Queries never see
