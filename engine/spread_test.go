@@ -52,11 +52,9 @@ func drawn(nodes ...drawnNode) fs.FS {
 // spreads are the ways to spread an index on a host.
 func spreads(h *numa.Host) map[string]*worker.Options {
 	return map[string]*worker.Options{
-		"not":          nil,
-		"workers":      {Host: h},
-		"five workers": {Host: h, Workers: 5},
-		"direct":       {Host: h, Direct: true},
-		"one worker":   {Host: h, Workers: 1},
+		"not":     nil,
+		"workers": {Host: h},
+		"direct":  {Host: h, Direct: true},
 	}
 }
 

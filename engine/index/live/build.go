@@ -227,24 +227,36 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 	if in.IDs == nil {
 		return 0, nil
 	}
-	// Find the hashes of repeated IDs, and reserve memory for these IDs.
-	var key rows.IDKey
-	rand.Read(key[:]) // never fails
-	repeated, err := repeatedHashes(ctx, in, &key, b)
-	if err != nil || len(repeated) == 0 {
-		return 0, err
-	}
-	const entryBytes = 128 // size of a map entry with its ID
-	reservation, err := b.Reserve("documents with the same ID", entryBytes*uint64(len(repeated)))
+	// Find the hashes of IDs that may be repeated.
+	n := uint64(in.Len())
+	reservation, err := b.Reserve("hashes of IDs", rows.IDIndexBytes(n))
 	if err != nil {
 		return 0, err
 	}
 	defer reservation.Release()
+	ids := func(yield func(string, error) bool) {
+		for id, err := range in.IDs {
+			if !yield(id, cmp.Or(err, ctx.Err())) {
+				return
+			}
+		}
+	}
+	var key rows.IDKey
+	rand.Read(key[:]) // never fails
+	repeated := map[uint64]bool{}
+	index, err := rows.IndexIDs(&key, n, ids, func(h uint64) { repeated[h] = true })
+	index.Free()
+	if err != nil || len(repeated) == 0 {
+		return 0, err
+	}
+	const entryBytes = 128 // size of a map entry with its ID
+	if err := reservation.Resize("documents with the same ID", entryBytes*uint64(len(repeated))); err != nil {
+		return 0, err
+	}
 	// Compare the IDs with such a hash, and select the rows to keep.
-	n, row := uint64(in.Len()), uint64(0)
-	kept, owner := segment.NewRowSet(n), map[string]uint64{}
-	for id, err := range in.IDs {
-		if err = cmp.Or(err, ctx.Err()); err != nil {
+	row, kept, owner := uint64(0), segment.NewRowSet(n), map[string]uint64{}
+	for id, err := range ids {
+		if err != nil {
 			return 0, err
 		}
 		if id != "" && repeated[key.Hash(id)] {
@@ -264,37 +276,6 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 	}
 	restrict(in, kept)
 	return n - kept.Len(), nil
-}
-
-// repeatedHashes returns the hashes of the IDs of an input that may occur more than once.
-func repeatedHashes(ctx context.Context, in *input, key *rows.IDKey, b *memory.Budget) (map[uint64]bool, error) {
-	n := uint64(in.Len())
-	reservation, err := b.Reserve("hashes of IDs", rows.IDIndexBytes(n))
-	if err != nil {
-		return nil, err
-	}
-	defer reservation.Release()
-	slots, err := memory.Make[uint64](int(rows.IDIndexLen(n)))
-	if err != nil {
-		return nil, err
-	}
-	defer slots.Free()
-	index, row, repeated := rows.NewIDIndex(slots.Data, n), uint64(0), map[uint64]bool{}
-	for id, err := range in.IDs {
-		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return nil, err
-		}
-		if id != "" {
-			h := key.Hash(id)
-			index.Rows(h, func(uint64) bool {
-				repeated[h] = true
-				return false
-			})
-			index.Add(h, row)
-		}
-		row++
-	}
-	return repeated, nil
 }
 
 // restrict removes rows from an input of chunks.

@@ -107,12 +107,8 @@ func parseID(text string) (id [16]byte, ok bool) {
 
 // missing returns the error for a file that is missing in folder dir. It wraps [store.ErrCorrupt].
 func (n *ManifestFile) missing(dir string) error {
-	size := ""
-	if n.Bytes > 0 {
-		size = ", of " + humanize.IBytes(n.Bytes)
-	}
-	return fmt.Errorf("%s: %w: the manifest names this file%s, and it is missing: copy it from where it is, or "+
-		"build the index again", filepath.Join(dir, n.File), store.ErrCorrupt, size)
+	return fmt.Errorf("%s: %w: the manifest names this file, of %s, and it is missing: copy it from where it is, or "+
+		"build the index again", filepath.Join(dir, n.File), store.ErrCorrupt, humanize.IBytes(n.Bytes))
 }
 
 // open opens the file in folder dir by get, and reads it by parse. The error wraps [store.ErrCorrupt] if it is not the

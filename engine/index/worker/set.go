@@ -15,11 +15,8 @@ import (
 
 // Options configures how to distribute an index over the nodes of a host.
 type Options struct {
-	Host *numa.Host
-	// Workers is the number of workers on each node. The default is the larger of the number of its tables and 7/8 of
-	// its processors.
-	Workers int
-	Direct  bool // no workers: callers search the [segment.Segment] themselves
+	Host   *numa.Host
+	Direct bool // no workers: callers search the [segment.Segment] themselves
 	// Budget limits the memory of the arenas, until the segments are closed. nil: the available memory of this
 	// machine.
 	Budget *memory.Budget
@@ -101,7 +98,7 @@ func (s *Set) start() {
 	defer s.mu.Unlock()
 	for _, n := range s.nodes {
 		if n.tables.Load() > 0 && n.crew == nil && !s.options.Direct {
-			n.crew = numa.NewCrew(s.options.Host, n.memory, n.workers(s.options.Workers), func(bool) func(*task) {
+			n.crew = numa.NewCrew(s.options.Host, n.memory, n.workers(), func(bool) func(*task) {
 				return (&searcher{node: n}).work
 			})
 		}
@@ -269,11 +266,9 @@ func (r Report) String() string {
 	return strings.Join(list, "; ")
 }
 
-// workers returns the number of workers for the node.
-func (n *node) workers(limit int) int {
-	if limit > 0 {
-		return limit
-	}
+// workers returns the number of workers for the node: the number of its tables, or 7/8 of its processors if these are
+// more.
+func (n *node) workers() int {
 	cpus := len(n.memory.CPUs)
 	return max(int(n.tables.Load()), cpus-cpus/8, 1)
 }

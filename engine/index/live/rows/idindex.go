@@ -44,23 +44,8 @@ func NewIDIndex(slots []uint64, n uint64) IDIndex {
 	return IDIndex{Slots: slots, shift: bits.Len64(n), n: n}
 }
 
-// fill adds the IDs of rows, in order. It omits documents without an ID.
-func (x *IDIndex) fill(key *IDKey, ids iter.Seq2[string, error]) error {
-	row := uint64(0)
-	for id, err := range ids {
-		if err != nil {
-			return err
-		}
-		if id != "" {
-			x.Add(key.Hash(id), row)
-		}
-		row++
-	}
-	return nil
-}
-
-// Add adds the row of an ID with that hash.
-func (x *IDIndex) Add(h, row uint64) {
+// add adds the row of an ID with that hash.
+func (x *IDIndex) add(h, row uint64) {
 	slot, _ := bits.Mul64(h, uint64(len(x.Slots)))
 	for x.Slots[slot] != 0 {
 		if slot++; slot == uint64(len(x.Slots)) {
@@ -91,17 +76,31 @@ func (x *IDIndex) Rows(h uint64, yield func(row uint64) bool) {
 	}
 }
 
-// IndexIDs returns an index of n IDs in memory outside the Go heap.
-func IndexIDs(key *IDKey, n uint64, ids iter.Seq2[string, error]) (IDIndex, error) {
+// IndexIDs returns an index of n IDs in memory outside the Go heap. It omits documents without an ID. repeated receives
+// the hash of each ID that an earlier row may have, too; it may be nil.
+func IndexIDs(key *IDKey, n uint64, ids iter.Seq2[string, error], repeated func(h uint64)) (IDIndex, error) {
 	buffer, err := memory.Make[uint64](int(IDIndexLen(n)))
 	if err != nil {
 		return IDIndex{}, err
 	}
-	x := NewIDIndex(buffer.Data, n)
+	x, row := NewIDIndex(buffer.Data, n), uint64(0)
 	x.buffer = buffer
-	if err := x.fill(key, ids); err != nil {
-		x.Free()
-		return IDIndex{}, err
+	for id, err := range ids {
+		if err != nil {
+			x.Free()
+			return IDIndex{}, err
+		}
+		if id != "" {
+			h := key.Hash(id)
+			if repeated != nil {
+				x.Rows(h, func(uint64) bool {
+					repeated(h)
+					return false
+				})
+			}
+			x.add(h, row)
+		}
+		row++
 	}
 	return x, nil
 }
