@@ -93,7 +93,7 @@ func (d *Detector) add(m Method, doc uint32, set []uint64) {
 
 // AddFile adds the documents of a signature file, as [Detector.Add] does.
 func (d *Detector) AddFile(f *File) (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	for s, err := range f.All() {
 		if err != nil {
 			return err

@@ -64,7 +64,7 @@ func (w *Writer) Add(id string, s Sets) (compared bool, err error) {
 
 // Commit completes the file and gives it its name.
 func (w *Writer) Commit() (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	ends, err := w.ids.Close()
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ type File struct {
 // Open opens and verifies the signature file at path. The error wraps [store.ErrCorrupt] if the file is damaged or this
 // program does not make signatures by its recipe.
 func Open(ctx context.Context, path string, threads int) (f *File, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	file, err := store.Open(path, store.KindSignatures)
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func (f *File) Names() *idlist.Cursor { return f.ids.Cursor() }
 
 // Check reads all IDs and sets.
 func (f *File) Check() (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	for _, err := range f.ids.All() {
 		if err != nil {
 			return err

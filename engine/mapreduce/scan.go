@@ -53,7 +53,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 		return err
 	}
 	// Search each batch. The first one builds the tables.
-	defer store.CatchFault(&err)() // the queries are mapped
+	defer store.EndFaults(store.BeginFaults(), &err) // the queries are mapped
 	var s *scan.Searcher
 	defer func() {
 		if s != nil {

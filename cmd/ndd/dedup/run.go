@@ -25,7 +25,7 @@ import (
 
 // run checks the settings, claims the outputs, so that a wrong name costs nothing, decides, and writes.
 func run(ctx context.Context, g *cli.Files, f *flags, inputs []string) (err error) {
-	defer store.CatchFault(&err)() // temporary files are mapped
+	defer store.EndFaults(store.BeginFaults(), &err) // temporary files are mapped
 	s, err := newSettings(g, f, inputs)
 	if err != nil {
 		return err

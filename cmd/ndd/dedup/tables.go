@@ -42,7 +42,7 @@ func writeTables(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Resu
 	var group sync.WaitGroup
 	for i, table := range tables {
 		group.Go(func() {
-			defer store.CatchFault(&errs[i])() // temporary files are mapped
+			defer store.EndFaults(store.BeginFaults(), &errs[i]) // temporary files are mapped
 			errs[i] = dir.Write(tableFile(table.name, f), func(w *bufio.Writer) error {
 				out := result.NewTableWriter(w, f, table.columns...)
 				return cmp.Or(table.fill(out), out.Close())
@@ -58,7 +58,7 @@ func writeTables(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Resu
 
 // writeDecisions writes the decisions by input file, if the input files are known.
 func writeDecisions(dir cli.Folder, c *dedup.Corpus, r *dedup.Result) (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	if c.Inputs == nil {
 		return nil
 	}

@@ -42,7 +42,7 @@ func (c *collection) Request(r *plan.Request) {
 
 // CollectFiles reads all fingerprint files once. The same documents give the same collection.
 func CollectFiles(ctx context.Context, files []*ndf.File) (c *collection, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	c = new(collection)
 	for _, f := range files {
 		c.Documents += f.Len()

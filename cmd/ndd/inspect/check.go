@@ -109,7 +109,7 @@ func logText(r wal.Report) (text string) {
 }
 
 func checkFingerprints(ctx context.Context, g *cli.Files, path string) (sound string, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	f, err := g.OpenFingerprints(path)
 	if err != nil {
 		return "", err

@@ -135,7 +135,7 @@ type spread struct {
 // infoOf returns the report on a path. A long report has its files and the distribution. With drawn, the report keeps
 // all fingerprints for the figures.
 func infoOf(ctx context.Context, g *cli.Files, path string, long, drawn bool) (x *info, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	x = &info{Path: path}
 	// Count the distribution of fingerprints if it is shown.
 	if long || drawn {

@@ -20,7 +20,7 @@ import (
 // number of threads or the memory. Join empties the Builder. It returns the error of ctx or of a temporary file,
 // [ErrTooMany], a [TooManyPairsError], or an error that names an option out of range.
 func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	if err := o.complete(); err != nil {
 		return nil, report, err
 	}
@@ -130,7 +130,7 @@ func (j *joinRun) slice(ctx context.Context, from, to int) error {
 	}
 	// Each goroutine collects its pairs, and stops if all together are too many.
 	work := func(_ context.Context, chunks iter.Seq[int]) (err error) {
-		defer store.CatchFault(&err)()
+		defer store.EndFaults(store.BeginFaults(), &err)
 		s := search{joinRun: j, queries: q, seen: make([]uint64, len(j.docs)/64+1)}
 		before := 0
 		for start := range chunks {

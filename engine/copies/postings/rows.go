@@ -53,7 +53,7 @@ func fork(threads int, f func(thread int) error) error {
 	var group errgroup.Group
 	for thread := range threads {
 		group.Go(func() (err error) {
-			defer store.CatchFault(&err)()
+			defer store.EndFaults(store.BeginFaults(), &err)
 			return f(thread)
 		})
 	}

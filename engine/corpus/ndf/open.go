@@ -148,7 +148,7 @@ func fromStore(file *store.File) (*File, error) {
 }
 
 func (f *File) parse() (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	s := f.file.Sections()
 	// A file with places has their four sections at its end.
 	var placed []store.Section

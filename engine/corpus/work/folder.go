@@ -207,7 +207,7 @@ func writeVersion(d *disk.Disk, path string) error {
 
 // load reads the list of a work file.
 func (w *Folder) load(ctx context.Context, name string) (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	// Verify all of the file, because its entries replace the reading of inputs.
 	f, err := store.OpenOn(w.disk, filepath.Join(w.dir, name), store.KindWork)
 	if err != nil {
@@ -356,7 +356,7 @@ func (w *Folder) read(location place, yield func(ingest.Entry, error) bool) erro
 
 // readEntries yields the entries in some mapped data until yield returns false.
 func readEntries(data []byte, yield func(ingest.Entry, error) bool) (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	d := decoder{Fields: data}
 	for len(d.Fields) > 0 {
 		e, err := d.next()

@@ -181,7 +181,7 @@ func openShare(d *disk.Disk, path string, stream func(string) (io.ReadCloser, st
 
 // load reads the head of a share file, and finds the entries of its files.
 func (s *Shares) load(ctx context.Context, f *store.File, threads int) (head shareHead, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	if err := f.Verify(ctx, threads, nil); err != nil {
 		return head, err
 	}

@@ -85,7 +85,7 @@ func openDocuments(d *disk.Disk, dir string, m *Manifest, i int) (docs *document
 
 // parseDocuments reads the file with the documents of a segment.
 func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	// Read the description, and check that it belongs to the segment.
 	s, err := f.Section("documents")
 	if err != nil {

@@ -44,7 +44,7 @@ func (l *idLookup) each(id string, now rows.Time, yield func(rows.DocID) bool) (
 	if id == "" || !l.config.IDs {
 		return nil
 	}
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	v := l.versions.Current()
 	moment, h := l.versions.Latest().Moment, l.key.Hash(id)
 	// A memtable knows the last document of an ID.

@@ -208,7 +208,7 @@ func readManifest(d *disk.Disk, dir string) (*Manifest, error) {
 
 // ParseManifest verifies an open file and reads its manifest. The error wraps [store.ErrCorrupt].
 func ParseManifest(f *store.File) (_ *Manifest, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	if err := f.Verify(context.Background(), 1, nil); err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func (m *Manifest) Open(ctx context.Context, dir string, o OpenOptions) (*Index,
 
 // open opens the index for writing if f is not nil, and otherwise for reading.
 func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folder) (_ *Index, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}

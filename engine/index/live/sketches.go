@@ -52,7 +52,7 @@ func writeSketches(path string, generation uint64, o store.Options, segment stri
 
 // parseSketches reads the file of the sketches of a segment.
 func parseSketches(f *store.File, g *ManifestSegment) (_ []sketch.Sketch, err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	s, err := f.Section("segment")
 	if err != nil {
 		return nil, err

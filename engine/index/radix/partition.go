@@ -403,7 +403,7 @@ func (s *sorter[R]) eachPart(f func(t int) error) error {
 					s.order.fail(err) // other threads may wait for this one
 				}
 			}()
-			defer store.CatchFault(&err)() // the input may be mapped
+			defer store.EndFaults(store.BeginFaults(), &err) // the input may be mapped
 			return f(t)
 		})
 	}

@@ -6,7 +6,7 @@ import "example.org/ndd/engine/storage/store"
 // same fingerprints, and every document has one fingerprint. It finds files that were written wrongly, which checksums
 // cannot find. Errors wrap [store.ErrCorrupt]. It needs one bit of memory per document.
 func (s *Segment) Check() (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	defer s.inOrder()()
 	if err := s.checkTables(); err != nil {
 		return err

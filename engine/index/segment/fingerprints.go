@@ -17,7 +17,7 @@ func (s *Segment) ReadFingerprints(ctx context.Context, fingerprints []uint64, f
 	if !s.KeepsDocs() {
 		return ErrNoDocs
 	}
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	missing := NewRowSet(uint64(len(fingerprints)))
 	r := sourceReader{Segment: s}
 	err = r.walkDocs(0, 1, 1, func(dst []uint64, rank int) error {
@@ -46,7 +46,7 @@ func (s *Segment) ReadFingerprints(ctx context.Context, fingerprints []uint64, f
 // Walk calls yield with all distinct fingerprints in the order of table 0, some hundreds at a time, until yield returns
 // false. It reuses their memory after the call.
 func (s *Segment) Walk(yield func(fingerprints []uint64) bool) (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	return s.walk(0, 0, 1, 1, func(_ uint64, fingerprints []uint64) bool { return yield(fingerprints) })
 }
 

@@ -82,7 +82,7 @@ func (s *Segment) sorted(fingerprints []uint64, c *Scratch) (keys []uint64, inde
 }
 
 // AppendDocs appends the rows of the first limit documents of a range, in ascending order. The caller catches faults of
-// the file ([store.CatchFault]), because AppendDocs is called for every hit.
+// the file ([store.EndFaults]), because AppendDocs is called for every hit.
 func (s *Segment) AppendDocs(dst []uint64, r Range, limit int) ([]uint64, error) {
 	for i := r.start; i < r.start+min(r.Len(), uint64(limit)); i++ {
 		doc, err := s.docs.row(i)

@@ -48,7 +48,7 @@ var ErrTooMany = table.ErrTooMany
 func (s *Segment) Sweeps(n int) (sweeps bool) {
 	var fault error
 	defer func() { sweeps = sweeps && fault == nil }()
-	defer store.CatchFault(&fault)()
+	defer store.EndFaults(store.BeginFaults(), &fault)
 	if s.meta.Fingerprints == 0 || n < sweepQueries {
 		return false
 	}
@@ -186,7 +186,7 @@ func (w *sweep) table(ctx context.Context, i int, team *Team) error {
 	for j := range steps {
 		r := sweeper{sweep: w, order: &o, table: i, regionBits: t, starts: starts}
 		steps[j] = func() (ok bool, err error) {
-			defer store.CatchFault(&err)()
+			defer store.EndFaults(store.BeginFaults(), &err)
 			region := int(next.Add(1)) - 1
 			if region >= 1<<t {
 				r.done()

@@ -108,7 +108,7 @@ func Write(ctx context.Context, sink store.Sink, input Input, o Options) (err er
 			err = e
 		}
 	}()
-	defer store.CatchFault(&err)() // inputs are mapped
+	defer store.EndFaults(store.BeginFaults(), &err) // inputs are mapped
 	if err := b.open(&input); err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func copySections(ctx context.Context, h *numa.Host, a *numa.Arena, sections []s
 
 // copyMapped copies from a mapped file, which may be truncated meanwhile.
 func copyMapped(dst, src []byte) (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	copy(dst, src)
 	return nil
 }

@@ -114,7 +114,7 @@ func filtered(ctx context.Context, all []uint64, marks filter, o Options) (*cand
 		var g errgroup.Group
 		for part := range threads {
 			g.Go(func() (err error) {
-				defer store.CatchFault(&err)() // the fingerprints may be mapped
+				defer store.EndFaults(store.BeginFaults(), &err) // the fingerprints may be mapped
 				return radix.Chunks{all}.Read(part, threads, func(fingerprints []uint64, row int) error {
 					for len(fingerprints) > 0 {
 						n := min(len(fingerprints), filterPart)

@@ -14,7 +14,7 @@ import (
 // Find returns the clusters of a corpus. It fails if the options do not suit the corpus, if a file cannot be read, if
 // memory is not available, or if ctx ends.
 func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
-	defer store.CatchFault(&err)() // temporary files are mapped
+	defer store.EndFaults(store.BeginFaults(), &err) // temporary files are mapped
 	if err := o.check(c); err != nil {
 		return nil, err
 	}

@@ -45,11 +45,11 @@ func (t *tables) scan(ctx context.Context, f Chunk, o Options) (*hits, error) {
 	// One goroutine reads F, and the others map chunks.
 	err := parallel.Each(ctx, parallel.Options{Workers: o.Threads, Window: o.Threads},
 		func(_ context.Context, yield func(Chunk) bool) (err error) {
-			defer store.CatchFault(&err)() // F may be mapped
+			defer store.EndFaults(store.BeginFaults(), &err) // F may be mapped
 			f.split(yield)
 			return nil
 		}, func(ctx context.Context, chunks iter.Seq[Chunk]) (err error) {
-			defer store.CatchFault(&err)()
+			defer store.EndFaults(store.BeginFaults(), &err)
 			// Each mapping goroutine has an expander and a mapper.
 			to := &expander{t, o.First, hits.Writer()}
 			defer to.to.Close()

@@ -22,7 +22,7 @@
 // with AVX2 (BenchmarkVerify).
 //
 // [Open] maps a file, in huge pages if the page cache has them (see [Writer]). [Load] reads it into memory with huge
-// pages. A mapped file can be truncated while it is read: [CatchFault] turns this into an error.
+// pages. A mapped file can be truncated while it is read: [EndFaults] turns this into an error.
 //
 // A [File] is safe for concurrent use. A [Writer] is used by one goroutine.
 package store

@@ -87,7 +87,7 @@ func open(d *disk.Disk, path string, kind Kind, get func(file *os.File, bytes in
 		return nil, err
 	}
 	err = func() (err error) {
-		defer CatchFault(&err)()
+		defer EndFaults(BeginFaults(), &err)
 		return f.check(kind)
 	}()
 	if err != nil {

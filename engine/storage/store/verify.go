@@ -16,7 +16,7 @@ const smallBytes = 1 << 20
 // with [Open] it covers all data that controls how the large sections are read. A flipped bit in a larger section is
 // not detected, unless it makes the content inconsistent. The error wraps [ErrCorrupt].
 func (f *File) VerifySmall() (err error) {
-	defer CatchFault(&err)()
+	defer EndFaults(BeginFaults(), &err)
 	first := uint64(0)
 	for i := range f.entries {
 		n := f.entries[i].blocks()
@@ -49,7 +49,7 @@ func (f *File) Verify(ctx context.Context, threads int, progress func(bytes int)
 	var next atomic.Int64
 	for range max(threads, 1) {
 		group.Go(func() (err error) {
-			defer CatchFault(&err)()
+			defer EndFaults(BeginFaults(), &err)
 			for ctx.Err() == nil {
 				start := uint64(next.Add(stride) - stride)
 				ok, err := f.verify(start, start+stride, progress)
@@ -93,7 +93,7 @@ func (f *File) verify(start, end uint64, progress func(int)) (ok bool, err error
 // VerifyBlocks checks the blocks [start, end), counted through all sections, and returns their size in bytes. ok is
 // false if start is after the last block. The error wraps [ErrCorrupt].
 func (f *File) VerifyBlocks(start, end uint64) (bytes uint64, ok bool, err error) {
-	defer CatchFault(&err)()
+	defer EndFaults(BeginFaults(), &err)
 	ok, err = f.verify(start, end, func(n int) { bytes += uint64(n) })
 	return bytes, ok, err
 }

@@ -120,7 +120,7 @@ func (l *lister) row(doc rows.DocID, d rows.Doc, deleted bool, expires rows.Time
 
 // segment lists the documents of a segment.
 func (l *lister) segment(s *version.Segment) (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	n := s.Documents()
 	first := uint64(sort.Search(int(n), func(row int) bool { return s.Numbers.Doc(uint64(row)) >= l.first }))
 	if first == n || l.idsOnly {

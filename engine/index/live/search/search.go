@@ -224,7 +224,7 @@ func (c *Searcher) emit(w version.View, docs int, emit func([]Hit) error) error 
 
 // emitLarge calls emit with the hit of matches [first, end), with a part of its documents at a time.
 func (c *Searcher) emitLarge(w version.View, first, end, docs int, emit func([]Hit) error) (err error) {
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	h, err := c.hit(w, first, end)
 	if err != nil {
 		return err

@@ -110,7 +110,7 @@ func (s *Segment) CheckIDs(ctx context.Context, key *rows.IDKey) (err error) {
 	if s.DocsFile == nil || s.Segment.IDs() == nil {
 		return nil
 	}
-	defer store.CatchFault(&err)()
+	defer store.EndFaults(store.BeginFaults(), &err)
 	row := uint64(0)
 	for id, err := range s.Segment.IDs().All() {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
