@@ -59,7 +59,7 @@ var imports = map[string][]string{
 	"engine/mapreduce": {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus",
 		"engine/index", "engine/result", "engine/near", "engine/copies", "engine/passages", "engine"},
 	"engine/oracle":     {"asm", "engine/memory", "engine/storage"},
-	"cmd/ndd/server":    libraries,
+	"cmd/ndd/server":    with("cmd/ndd/cli"),
 	"cmd/ndd/cli":       libraries,
 	"cmd/ndd/corpus":    with("cmd/ndd/cli"),
 	"cmd/ndd/design":    with("cmd/ndd/cli"),

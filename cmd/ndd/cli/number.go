@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
+	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/index/plan"
 )
 
@@ -50,4 +53,23 @@ func ParseMemory(s string) (uint64, error) {
 		return 0, Usagef("--memory %q: must be a size such as 16GiB", s)
 	}
 	return bytes, nil
+}
+
+// ttlUnits are the units of a time to live.
+var ttlUnits = map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}
+
+// ParseTTL reads a time to live: a whole number of days, hours, minutes or seconds, or forever.
+func ParseTTL(text string) (time.Duration, error) {
+	if text == "forever" {
+		return rows.Forever, nil
+	}
+	last := max(len(text)-1, 0)
+	n, err := strconv.ParseUint(text[:last], 10, 31)
+	if err != nil || n == 0 || last > 6 || text[0] == '0' || ttlUnits[text[last]] == 0 {
+		return 0, errors.New("must be a time such as 90d, 36h, 10m or 30s, of at most 6 digits, or forever")
+	}
+	if unit := ttlUnits[text[last]]; n <= math.MaxInt64/uint64(unit) {
+		return time.Duration(n) * unit, nil
+	}
+	return rows.Forever, nil // more than 292 years
 }

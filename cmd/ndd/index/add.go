@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -74,32 +72,15 @@ func RegisterTTL(cmd *cobra.Command, ttl *TTL) {
 	cmd.Flags().Var(ttl, "ttl", "time to keep new documents, such as 90d (default: forever)")
 }
 
-// String returns the value as Set reads it.
-func (f *TTL) String() string {
-	if *f == 0 {
-		return ""
-	}
-	return time.Duration(*f).String()
-}
+// String returns the default.
+func (f *TTL) String() string { return "" }
 
 // Type returns the name of the value in the help.
 func (f *TTL) Type() string { return "time" }
 
-// Set reads a duration, or a number of days.
+// Set reads a time such as 90d.
 func (f *TTL) Set(text string) error {
-	var ttl time.Duration
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.ParseFloat(days, 64)
-		if err != nil || n != n || n < 0 || n > 100*366 {
-			return errors.New("must be a time such as 90d, 36h or 10m")
-		}
-		ttl = time.Duration(n * 24 * float64(time.Hour))
-	} else if d, err := time.ParseDuration(text); err == nil {
-		ttl = d
-	}
-	if ttl < time.Second {
-		return errors.New("must be a time of at least a second, such as 90d, 36h or 10m")
-	}
+	ttl, err := cli.ParseTTL(text)
 	*f = TTL(ttl)
-	return nil
+	return err
 }

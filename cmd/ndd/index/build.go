@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strconv"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -29,7 +28,6 @@ import (
 	"example.org/ndd/engine/index/plan"
 	"example.org/ndd/engine/index/segment"
 	"example.org/ndd/engine/memory"
-	"example.org/ndd/permute"
 )
 
 // Commands returns the commands of this package.
@@ -184,22 +182,13 @@ func (b *buildRun) create(ctx context.Context, files []*ndf.File, docs uint64) e
 	// Report the index.
 	p.Request.Documents -= dropped
 	p.Request.Fingerprints = min(p.Request.Fingerprints, p.Request.Documents)
-	b.g.Log.Info(fmt.Sprintf("built %s: %s%s, k = %d, %s with %s leading bits (design %s, %s layout)",
+	b.g.Log.Info(fmt.Sprintf("built %s: %s%s, k = %d, %s (design %s, %s layout)",
 		b.out, documents(&p.Request), sayConflicts(dropped, b.conflict), design.K,
-		cli.Number(len(design.Tables), "table"), leadingBits(&design), design.Name, layout))
+		cli.Number(len(design.Tables), "table"), design.Name, layout))
 	for _, why := range p.Reasons {
 		b.g.Log.Debug(why)
 	}
 	return nil
-}
-
-// leadingBits returns the number of leading bits of the tables of a design, or its range.
-func leadingBits(d *permute.Design) string {
-	minLeading, maxLeading := d.Leading()
-	if maxLeading > minLeading {
-		return fmt.Sprintf("%d to %d", minLeading, maxLeading)
-	}
-	return strconv.Itoa(minLeading)
 }
 
 // documents returns the number of documents as text, with the number of fingerprints if it is smaller.

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -112,28 +110,6 @@ func (c *choice) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%.40q must be true or false", text)
 	}
 	return nil
-}
-
-// ttlUnits are the units of a time to live.
-var ttlUnits = map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}
-
-// parseTTL reads a time of a whole number of days, hours, minutes or seconds.
-func parseTTL(text string) (time.Duration, bool) {
-	if text == "forever" {
-		return engine.Forever, true
-	}
-	if len(text) < 2 || len(text) > 7 || text[0] < '1' || text[0] > '9' {
-		return 0, false
-	}
-	unit, ok := ttlUnits[text[len(text)-1]]
-	n, err := strconv.Atoi(text[:len(text)-1])
-	if err != nil || !ok {
-		return 0, false
-	}
-	if int64(n) > math.MaxInt64/int64(unit) {
-		return engine.Forever, true // more than 292 years
-	}
-	return time.Duration(n) * unit, true
 }
 
 // checkID returns the reason why an ID is not allowed, or nil. Control characters would break the lines of an answer.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync/atomic"
 
+	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/engine"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/index/live"
@@ -161,7 +162,7 @@ func (l *LoadProgress) String() string {
 		text = *s
 	}
 	if n := l.documents.Load(); n > 0 {
-		text += ", " + countText(n, "document") + " so far"
+		text += ", " + cli.Number(int(n), "document") + " so far"
 	}
 	return text
 }

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"example.org/ndd/engine"
 	"example.org/ndd/engine/index/live"
@@ -181,18 +180,6 @@ func TestTTL(t *testing.T) {
 	for _, body := range []string{`{"id": "a", "ttl": "1y", "fingerprint": "0000000000000000"}`,
 		`{"documents": [{"id": "a", "ttl": 1, "fingerprint": "0000000000000000"}]}`} {
 		b.wants(t, http.StatusUnprocessableEntity, "/v1/insert", "", body, "ttl: ")
-	}
-}
-
-func TestParseTTL(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"1s": time.Second, "10m": 10 * time.Minute, "36h": 36 * time.Hour, "90d": 90 * 24 * time.Hour,
-		"forever": engine.Forever, "999999d": engine.Forever,
-		"": 0, "0s": 0, "-1s": 0, "1": 0, "s": 0, "1.5h": 0, "1h30m": 0, "1234567s": 0, "1y": 0, "01s": 0, "+1s": 0,
-	} {
-		if got, ok := parseTTL(text); got != want || ok != (want != 0) {
-			t.Errorf("%q: %v %v, want %v", text, got, ok, want)
-		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/cmd/ndd/server/strict"
 	"example.org/ndd/engine"
 	"example.org/ndd/engine/index/live"
@@ -36,11 +37,9 @@ type lifetime time.Duration
 
 // UnmarshalText reads a time such as 90d.
 func (l *lifetime) UnmarshalText(text []byte) error {
-	ttl, ok := parseTTL(string(text))
-	if *l = lifetime(ttl); !ok {
-		return fmt.Errorf("%.40q must be a time such as 90d, 36h, 10m or 30s, of at most 6 digits, or forever", text)
-	}
-	return nil
+	ttl, err := cli.ParseTTL(string(text))
+	*l = lifetime(ttl)
+	return err
 }
 
 // An insertRequest is the body of /v1/insert: one document, or a list.

@@ -24,13 +24,10 @@ type observer struct {
 func (s *observer) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		pair := new(struct { // one allocation
-			entry record
-			out   answer
-		})
-		entry, out := &pair.entry, &pair.out
+		entry := new(record)
+		out := &answer{ResponseWriter: w, upload: upload{ReadCloser: r.Body}, stall: s.stall}
 		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, entry))
-		out.ResponseWriter, out.upload, out.stall = w, upload{ReadCloser: r.Body, request: r}, s.stall
+		out.upload.request = r
 		r.Body = &out.upload
 		defer func() {
 			cause := s.complete(r, out, recover())

@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"example.org/ndd/cmd/ndd/server/admit"
 	"example.org/ndd/engine"
 	"example.org/ndd/engine/index/live"
@@ -65,14 +63,6 @@ func oneOf(location, names string, isGiven ...bool) *problem {
 		return nil
 	}
 	return fieldProblem(location, "only one of %s can be given", names)
-}
-
-// countText returns a number with its noun: "1 document", "2,000 documents".
-func countText(n int64, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return humanize.Comma(n) + " " + noun
 }
 
 // errorProblem returns the answer to an error of the engine.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/engine"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/index/live"
@@ -243,7 +244,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // readyLine returns the line that the server prints when it is ready, with a command to try at a URL.
 func (s *service) readyLine(url string) string {
 	x := s.index.Load()
-	text := fmt.Sprintf("ready: %s, k=%d, %s", countText(int64(x.Stats().Documents), "document"), x.Design().K, url)
+	text := fmt.Sprintf("ready: %s, k=%d, %s", cli.Number(x.Stats().Documents, "document"), x.Design().K, url)
 	if tooShort := s.loading.tooShort.Load(); tooShort > 0 {
 		text += fmt.Sprintf(" (%s too short, left out)", humanize.Comma(tooShort))
 	}
