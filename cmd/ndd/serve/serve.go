@@ -170,7 +170,7 @@ func (s *serveRun) run(cmd *cobra.Command, args []string) error {
 	o.Load, o.Budget, o.Folder = s.index, s.how.Budget, s.dir
 	o.Threads = g.Threads
 	o.Log = g.Log
-	o.Ready = flushWriter{g.Stdout}
+	o.Ready = g.Stdout
 	if s.accessLog {
 		o.AccessLog = g.Stderr
 	}
@@ -181,9 +181,6 @@ func (s *serveRun) run(cmd *cobra.Command, args []string) error {
 	o.Reload = hangups
 	if s.memoryOnly {
 		g.Log.Info("inserted documents are kept in memory only and are lost when the server stops")
-	}
-	if err := underSystemd(&o); err != nil {
-		return err
 	}
 	// The end of standard input stops the server if --stop-with-stdin is set.
 	ctx := cmd.Context()
@@ -397,15 +394,4 @@ func (s *serveRun) loadInto(ctx context.Context, x *engine.Index, l *server.Load
 		return err
 	}
 	return flush()
-}
-
-// A flushWriter flushes after every write, because scripts wait for the ready line.
-type flushWriter struct{ io.Writer }
-
-func (w flushWriter) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	if b, ok := w.Writer.(interface{ Flush() error }); ok && err == nil {
-		err = b.Flush()
-	}
-	return n, err
 }

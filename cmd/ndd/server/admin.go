@@ -78,7 +78,6 @@ func (s administration) backup(ctx context.Context, c *call, in *backupRequest) 
 type statistics struct {
 	indexSizes
 	indexKind
-	Nodes []nodeSizes `json:"nodes,omitempty"`
 
 	Limits  limits  `json:"limits"`
 	Version string  `json:"version"`
@@ -130,14 +129,6 @@ type segmentSizes struct {
 	FileBytes    uint64 `json:"file_bytes"`
 }
 
-// nodeSizes are the sizes of the tables on a memory node.
-type nodeSizes struct {
-	Node    int    `json:"node"`
-	Tables  int    `json:"tables"`
-	Bytes   uint64 `json:"bytes"`
-	Workers uint64 `json:"workers"`
-}
-
 // limits are the limits of requests.
 type limits struct {
 	BodyBytes    int `json:"body_bytes"`
@@ -165,12 +156,6 @@ func (s administration) statistics(_ context.Context, c *call) (reply, *problem)
 	}
 	if inUse > 0 {
 		a.BytesEach, a.BoundEach = float64(t.TableBytes)/float64(inUse), distribution.Bound(inUse)/8
-	}
-	if r, ok := live.Unwrap(x).Spread(); ok {
-		for i := range r.Nodes {
-			n := &r.Nodes[i]
-			a.Nodes = append(a.Nodes, nodeSizes{n.Node, n.Tables, n.Placement.Bytes, n.Workers})
-		}
 	}
 	return reply{value: a}, nil
 }

@@ -10,11 +10,9 @@ import (
 	"testing"
 
 	"example.org/ndd/engine/index/live"
-	"example.org/ndd/engine/index/worker"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/oracle/must"
 	"example.org/ndd/engine/storage/disk"
-	"example.org/ndd/numa"
 )
 
 // TestMetricsOnTheMainPort checks that /metrics on the main port names the admin address, and every answer of both
@@ -136,15 +134,4 @@ func scrape(s *service) string {
 	w := httptest.NewRecorder()
 	s.metrics.handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	return w.Body.String()
-}
-
-// TestNodes checks that /v1/stats shows the tables on each memory node.
-func TestNodes(t *testing.T) {
-	dir := buildIndex(t, []uint64{1, 2, 4, 1 << 63}, false)
-	x, err := openAs(t.Context(), dir,
-		live.OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{})}})
-	must.Do(t, err)
-	b := start(t, x, "")
-	b.wants(t, http.StatusOK, "/v1/query", "", `{"fingerprint": "0000000000000003"}`, "0000000000000001")
-	b.wants(t, http.StatusOK, "GET /v1/stats", "", "", `"nodes":[{"node":0,"tables":`, `"workers":`)
 }

@@ -33,7 +33,6 @@ type Options struct {
 	Listen string // host:port; port 0 picks a free one
 	Admin  string // host:port of the admin listener; "" for none
 	Access
-	Process
 	Storage
 	Output
 
@@ -41,10 +40,11 @@ type Options struct {
 	// closes the index.
 	Load func(context.Context, *LoadProgress) (*engine.Index, error)
 
-	Backups string        // folder for the backups of /v1/backup; "": /v1/backup is not served
-	Scrub   time.Duration // time of one round of the background check of all files of the index; 0 means no check
-	Version string        // version of the program, for /openapi.json
-	Threads int           // threads of a batch; 0 is one per processor
+	Backups string           // folder for the backups of /v1/backup; "": /v1/backup is not served
+	Scrub   time.Duration    // time of one round of the background check of all files of the index; 0 means no check
+	Version string           // version of the program, for /openapi.json
+	Threads int              // threads of a batch; 0 is one per processor
+	Reload  <-chan os.Signal // each value makes the server read its files again; may be nil
 
 	hooks
 }
@@ -55,13 +55,6 @@ type Access struct {
 	TLSCert        string // certificate chain in PEM; "" for no TLS. A loopback admin listener has none
 	TLSKey         string // its key
 	InsecureNoAuth bool   // let everybody in, even if other machines can reach an address
-}
-
-// Process configures the interaction with the system that runs the server.
-type Process struct {
-	Notify   func(state string) // receives messages for systemd's notify socket; may be nil
-	Watchdog time.Duration      // maximum time between two calls of Notify; 0 means any
-	Reload   <-chan os.Signal   // each value makes the server read its files again; may be nil
 }
 
 // Storage describes the disk and the memory of the index, for metrics.

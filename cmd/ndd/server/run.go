@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/dustin/go-humanize"
 
 	"example.org/ndd/cmd/ndd/cli"
@@ -42,9 +44,6 @@ func Run(ctx context.Context, o Options) error {
 	// Set the defaults of optional functions.
 	if o.notice == nil {
 		o.notice = func() { time.Sleep(drainNotice) }
-	}
-	if o.Notify == nil {
-		o.Notify = func(string) {}
 	}
 	o.drainMax = cmp.Or(o.drainMax, drainMax)
 	// Reserve the memory of requests, and make the service.
@@ -113,7 +112,7 @@ func (s *service) live(ctx context.Context, front *listener, failed <-chan error
 	if err == nil && s.life.phase() == ready {
 		s.life.enter(leaving)
 		o.Log.Info("draining")
-		o.Notify("STOPPING=1")
+		notify("STOPPING=1")
 		o.notice()
 	}
 	s.life.enter(draining)
@@ -132,8 +131,12 @@ func (s *service) loop(ctx context.Context, front *listener, loaded, failed <-ch
 	o := s.options
 	// The watchdog of systemd expects a message in each interval.
 	var watch <-chan time.Time
-	if o.Watchdog > 0 {
-		ticker := time.NewTicker(o.Watchdog / 3)
+	interval, err := daemon.SdWatchdogEnabled(false)
+	if err != nil {
+		return err
+	}
+	if interval > 0 {
+		ticker := time.NewTicker(interval / 3)
 		defer ticker.Stop()
 		watch = ticker.C
 	}
@@ -152,17 +155,24 @@ func (s *service) loop(ctx context.Context, front *listener, loaded, failed <-ch
 			if err != nil {
 				return err
 			}
-			o.Notify("READY=1")
-			if _, err := fmt.Fprintln(o.Ready, s.readyLine(front.scheme()+front.address())); err != nil {
+			notify("READY=1")
+			_, err = fmt.Fprintln(o.Ready, s.readyLine(front.scheme()+front.address()))
+			if b, ok := o.Ready.(*bufio.Writer); ok && err == nil {
+				err = b.Flush() // scripts wait for the line
+			}
+			if err != nil {
 				return fmt.Errorf("standard output: %w", err)
 			}
 		case <-o.Reload:
 			s.reload()
 		case <-watch:
-			o.Notify("WATCHDOG=1")
+			notify("WATCHDOG=1")
 		}
 	}
 }
+
+// notify sends a message to systemd. It does nothing without systemd.
+func notify(state string) { daemon.SdNotify(false, state) }
 
 func (s *service) load(ctx context.Context) error {
 	x, err := s.options.Load(ctx, &s.loading)

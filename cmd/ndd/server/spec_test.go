@@ -155,7 +155,7 @@ func TestDescriptionFitsTheHandlers(t *testing.T) {
 		"CheckAnswer": checkAnswer{Neighbours: &Neighbours{}}, "InsertAnswers": answerList[insertAnswer]{},
 		"DeleteAnswer": deleteAnswer{}, "StoredDocument": storedDocument{}, "DocumentPage": documentPage{},
 		"BackupAnswer": backupAnswer{}, "Statistics": statistics{}, "SegmentSizes": segmentSizes{},
-		"NodeSizes": nodeSizes{}, "Limits": limits{},
+		"Limits":     limits{},
 		"ErrorModel": problem{}, "ErrorDetail": fieldError{}} {
 		all, always := jsonFields(reflect.TypeOf(answer))
 		required := slices.Sorted(slices.Values(schemas[name].Required))

@@ -41,8 +41,6 @@ function showSegments(s) {
     element("td", {}, bytes(g.table_bytes)), element("td", {}, g.file_bytes ? bytes(g.file_bytes) : "in memory"),
     element("td", { class: "share" }, meter(`${Math.round((100 * g.documents) / most)} % of the largest`, g.documents / most))));
   at("segments").replaceChildren(...(list.length ? [table(["Segment", "Documents", "Fingerprints", "Tables", "File", "Size"], rows)] : []));
-  const nodes = (s.nodes || []).map((n) => element("tr", {}, element("td", {}, String(n.node)), element("td", {}, integer(n.tables)), element("td", {}, bytes(n.bytes)), element("td", {}, integer(n.workers))));
-  at("nodes").replaceChildren(...(nodes.length ? [table(["Memory node", "Tables", "Bytes", "Workers"], nodes)] : []));
 }
 
 function table(heads, rows) {
