@@ -78,7 +78,7 @@ func TestTopicExamples(t *testing.T) {
 				"ndd dedup -q --keep longest --text body --id key -o whole crawl; cmp whole/dropped.tsv parts/dropped.tsv",
 			want: []string{"skipped: 1 broken record", "Near: the fingerprints differ in 0 bits",
 				"known: sound: 14 documents, 14 fingerprints", "\n1\n",
-				"took over 0 of 2 files from work; read: crawl/b.jsonl.zst"}},
+				"took over 1 of 2 files from work; read: crawl/b.jsonl.zst"}},
 		{page: "operations", before: "ndd fingerprint -q -o p.ndf docs.jsonl; ndd build -q -o pages p.ndf",
 			replace: []string{"/backups/", "", "cp -a", "rm -r pages; cp -a",
 				" && ndd serve -i pages", ""},
