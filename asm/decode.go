@@ -35,9 +35,6 @@ const (
 	halfMin     = 32 // bytes
 	headBits    = 16 // the count
 	decodeChunk = 256
-	// decodeSlack is the maximum number of bytes that look-ups write past a chunk: 16 + 3*6 symbols, or 4*6, and the
-	// rest of the last store.
-	decodeSlack = 64
 	decodeSpare = 4 // symbols that the forecast of rounds adds to the wanted ones
 )
 

@@ -22,7 +22,8 @@
 
 #define ROUNDS  R10 // to go, while NEXT and COUNT stand for CODEBIT
 
-// The symbols lie on the stack, decodeChunk and decodeSlack bytes, the number of keys still to make,
+// The symbols lie on the stack, decodeChunk bytes and 64 that look-ups write past it (16 + 3*6 symbols and the rest
+// of the last store), the number of keys still to make,
 // and of the symbols of a chunk how many there are and how many should be.
 #define SYMBOLS symbols-320(SP)
 #define LEFT    left-328(SP)

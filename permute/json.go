@@ -13,10 +13,10 @@ import (
 //	  {"mask":"0x9d2...","radius":1}, ...]}
 
 type designJSON struct {
-	Name   string  `json:"name"`
-	K      int     `json:"k"`
-	Seed   word    `json:"seed"`
-	Tables []Table `json:"tables"`
+	Name   string      `json:"name"`
+	K      int         `json:"k"`
+	Seed   word        `json:"seed"`
+	Tables []tableJSON `json:"tables"`
 }
 
 type tableJSON struct {
@@ -26,7 +26,11 @@ type tableJSON struct {
 
 // MarshalJSON implements json.Marshaler.
 func (d Design) MarshalJSON() ([]byte, error) {
-	return json.Marshal(designJSON{d.Name, d.K, word(d.Seed), d.Tables})
+	out := designJSON{Name: d.Name, K: d.K, Seed: word(d.Seed)}
+	for _, t := range d.Tables {
+		out.Tables = append(out.Tables, tableJSON{word(t.Mask), t.Radius})
+	}
+	return json.Marshal(out)
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It does not check the design: call [Design.Validate] before using it.
@@ -35,22 +39,10 @@ func (d *Design) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return fmt.Errorf("design: %w", err)
 	}
-	*d = Design{in.Name, in.K, uint64(in.Seed), in.Tables}
-	return nil
-}
-
-// MarshalJSON implements json.Marshaler.
-func (t Table) MarshalJSON() ([]byte, error) {
-	return json.Marshal(tableJSON{word(t.Mask), t.Radius})
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (t *Table) UnmarshalJSON(data []byte) error {
-	var in tableJSON
-	if err := json.Unmarshal(data, &in); err != nil {
-		return fmt.Errorf("table: %w", err)
+	*d = Design{Name: in.Name, K: in.K, Seed: uint64(in.Seed)}
+	for _, t := range in.Tables {
+		d.Tables = append(d.Tables, Table{uint64(t.Mask), t.Radius})
 	}
-	*t = Table{uint64(in.Mask), in.Radius}
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"example.org/ndd/cmd/ndd/cli"
-	"example.org/ndd/cmd/ndd/design"
 	"example.org/ndd/engine/result"
 )
 
@@ -24,6 +23,7 @@ var values = map[string][]string{
 	"eval verify":  {"0"},
 	"recipe":       {"minwise", "minwise-pairs", "simhash"},
 	"sync":         {"always", "never", "interval=100ms"},
+	"design":       {"one", "halves", "thirds", "quarters", "paper-4", "paper-10", "paper-16", "paper-20"},
 	"kernel":       {"auto", "avx512", "avx2", "neon", "generic"},
 	"profile":      {"cpu", "mem", "allocs", "block", "mutex", "goroutine", "thread", "clock", "trace"},
 }
@@ -40,12 +40,10 @@ func completeValues(root *cobra.Command) {
 			if word, ok := f.Value.(*cli.WordFlag); ok {
 				words = word.Words
 			}
-			complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
-			if f.Name == "design" {
-				complete = design.Complete
-			} else if words == nil {
+			if words == nil {
 				return
 			}
+			complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 			if err := cmd.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
 				panic(err) // a flag that is completed twice
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -149,17 +148,3 @@ func (c *Choice) Parse() (err error) {
 
 // Choose returns the plan.
 func (c *Choice) Choose(ctx context.Context) (*plan.Plan, error) { return c.flags.plan(ctx, c.Request) }
-
-// Complete returns the names of the designs for the value of --distance.
-func Complete(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	k, err := strconv.Atoi(cmd.Flags().Lookup("distance").Value.String())
-	if err != nil || k < 0 || k > permute.MaxK {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var names []string
-	for _, d := range permute.Catalogue(k, Seed) {
-		names = append(names, d.Name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
-}
