@@ -19,8 +19,8 @@ type width[T uint32 | uint64] struct {
 }
 
 var (
-	width32 = width[uint32]{32, Within32, within32Call}
-	width64 = width[uint64]{64, Within64, within64Call}
+	width32 = width[uint32]{32, Within32, withinCall}
+	width64 = width[uint64]{64, Within64, withinCall}
 )
 
 // find is within by brute force, without a limit on the hits.

@@ -1,7 +1,7 @@
 package asm
 
-// within64Call is the maximum number of elements per call of assembly: 256 KiB, 20 to 60 microseconds from memory.
-const within64Call = 32 << 10
+// withinCall is the maximum number of elements per call of assembly: 256 KiB of 64 bits, 20 to 60 microseconds from memory.
+const withinCall = 32 << 10
 
 // Within64 finds the elements of xs that differ from q in at most k bits and writes their indexes to dst in ascending
 // order. It returns the number of indexes and the number of scanned elements. If scanned < len(xs), dst is full and
@@ -10,7 +10,14 @@ const within64Call = 32 << 10
 //
 // A line of 64 bytes takes two cycles (AVX-512) or four (AVX2). Memory delivers one in at least ten cycles, so a scan
 // is limited by memory.
-func Within64(dst []uint32, xs []uint64, q uint64, k int) (n, scanned int) {
+func Within64(dst []uint32, xs []uint64, q uint64, k int) (n, scanned int) { return within(dst, xs, q, k) }
+
+// Within32 is like [Within64] for elements of 32 bits.
+//
+// It searches keys that share too many leading bits for a table: the long buckets of a join.
+func Within32(dst []uint32, xs []uint32, q uint32, k int) (n, scanned int) { return within(dst, xs, q, k) }
+
+func within[T uint32 | uint64](dst []uint32, xs []T, q T, k int) (n, scanned int) {
 	if k < 0 {
 		return 0, len(xs)
 	}
@@ -19,8 +26,14 @@ func Within64(dst []uint32, xs []uint64, q uint64, k int) (n, scanned int) {
 	raceRead(xs)
 	raceWrite(dst)
 	for scanned < len(xs) {
-		part := xs[scanned:min(scanned+within64Call, len(xs))]
-		found, done := within64(dst[n:], part, uint32(scanned), q, k)
+		part := xs[scanned:min(scanned+withinCall, len(xs))]
+		var found, done int
+		switch part := any(part).(type) {
+		case []uint64:
+			found, done = within64(dst[n:], part, uint32(scanned), uint64(q), k)
+		case []uint32:
+			found, done = within32(dst[n:], part, uint32(scanned), uint32(q), k)
+		}
 		n += found
 		scanned += done
 		if done == len(part) {
