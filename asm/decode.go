@@ -104,11 +104,6 @@ func (w *Window) Fill(codes *[64]uint16, lengths *[64]uint8) {
 		symbols += entry >> 56
 	}
 	w.pace = 1<<16*uint64(len(w.entries))/(3*symbols) + 1
-	w.fillQuick()
-}
-
-// fillQuick builds the table of short codes from the entries.
-func (w *Window) fillQuick() {
 	for v := range w.quick {
 		h := uint8(w.entries[v] >> 8)
 		if length := w.lengths[h]; h <= hMax && length <= quickBits {

@@ -10,12 +10,16 @@ const withinCall = 32 << 10
 //
 // A line of 64 bytes takes two cycles (AVX-512) or four (AVX2). Memory delivers one in at least ten cycles, so a scan
 // is limited by memory.
-func Within64(dst []uint32, xs []uint64, q uint64, k int) (n, scanned int) { return within(dst, xs, q, k) }
+func Within64(dst []uint32, xs []uint64, q uint64, k int) (n, scanned int) {
+	return within(dst, xs, q, k)
+}
 
 // Within32 is like [Within64] for elements of 32 bits.
 //
 // It searches keys that share too many leading bits for a table: the long buckets of a join.
-func Within32(dst []uint32, xs []uint32, q uint32, k int) (n, scanned int) { return within(dst, xs, q, k) }
+func Within32(dst []uint32, xs []uint32, q uint32, k int) (n, scanned int) {
+	return within(dst, xs, q, k)
+}
 
 func within[T uint32 | uint64](dst []uint32, xs []T, q T, k int) (n, scanned int) {
 	if k < 0 {

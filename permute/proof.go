@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"strings"
 )
 
 // ErrUnproven is wrapped by the error of Validate if the search reached its limit. The designs of the catalogue need
@@ -59,7 +60,7 @@ func (d *Design) prove() error {
 }
 
 func (d *Design) checkForm() error {
-	if !goodName(d.Name) {
+	if n := len(d.Name); n < 1 || n > 64 || strings.Trim(d.Name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
 		return fmt.Errorf("design name %.80q: want 1 to 64 of a-z, 0-9 and -", d.Name)
 	}
 	if d.K < 0 || d.K > MaxK {
@@ -82,15 +83,6 @@ func (d *Design) checkForm() error {
 		seen[t.Mask] = i
 	}
 	return nil
-}
-
-func goodName(name string) bool {
-	for _, c := range []byte(name) {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
-			return false
-		}
-	}
-	return len(name) >= 1 && len(name) <= 64
 }
 
 // proof is the state of one search for a counterexample.

@@ -153,14 +153,10 @@ func (p *Plan) option(d *permute.Design, md model, estimates []*estimate) (o Opt
 		o.Candidates += w.probes * w.candidates
 		o.BucketBits = md.bucketBits(n, e)
 		o.Radius = [2]int{min(o.Radius[0], t.Radius), max(o.Radius[1], t.Radius)}
-		parts := md.parts(n, e)
+		o.TableBytes += table.Sum(md.parts(n, e))
 		if s != nil && md.layout() == table.LayoutPlanar {
-			parts = append(parts, table.Part{Name: "wide", Bytes: s.wideBytes(n)})
+			o.TableBytes += s.wideBytes(n)
 		}
-		if o.Parts == nil {
-			o.Parts = parts
-		}
-		o.TableBytes += table.Sum(parts)
 	}
 	// Add the times, the IDs, and whether the option fits.
 	o.time(&reference, n)

@@ -83,10 +83,9 @@ type Option struct {
 	Candidates float64        `json:"candidates"`     // per query
 	Scan       bool           `json:"scan,omitempty"` // a query reads all of one table, because probes would cost more
 	Cost
-	Fits     bool         `json:"fits"`     // within the memory limit
-	Frontier bool         `json:"frontier"` // faster than all smaller ones, by more than the model may err
-	Parts    []table.Part `json:"-"`        // parts of one table
-	work     []work       // work in each table
+	Fits     bool   `json:"fits"`     // within the memory limit
+	Frontier bool   `json:"frontier"` // faster than all smaller ones, by more than the model may err
+	work     []work // work in each table
 }
 
 // A Cost is the cost of an option: bytes, and nanoseconds per query.

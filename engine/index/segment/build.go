@@ -99,7 +99,8 @@ func (b *builder) documents(ctx context.Context) error {
 		return err
 	}
 	if w.docs < b.docs {
-		return b.merge.miss(b.docs - w.docs)
+		return b.merge.sources[0].docs.corrupt(0, "of this segment, and those that it is merged with, %d documents are missing",
+			b.docs-w.docs)
 	}
 	return w.finish(b.distinct)
 }

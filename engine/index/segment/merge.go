@@ -211,12 +211,6 @@ func (e *repeater) each(rank uint64, fingerprints []uint64) error {
 	return e.f(out, int(row))
 }
 
-// miss returns the error for sources with too few documents.
-func (m *mergeSources) miss(docs int) error {
-	return m.sources[0].docs.corrupt(0, "of this segment, and those that it is merged with, %d documents are missing",
-		docs)
-}
-
 // toRows replaces positions by rows of the new segment. It moves the documents to copy to the front, with their keys,
 // and returns their number, which may be at most limit.
 func (m *mergeSources) toRows(keys, positions []uint64, limit int) (n int, err error) {
