@@ -126,12 +126,8 @@ func (o *Options) isSure(p *Pair, sentences bool) bool {
 	return p.Flags&(FewA|FewB) != 0 || p.Relation == Contains || p.Relation == Contained
 }
 
-// Rows flags common documents among the pairs of one method, which another program found, and settles the pairs.
-func (o *Options) Rows(pairs []Pair) []Pair {
-	rows := o.settle(pairs, nil)
-	flagCommon(rows, (*Pair).part)
-	return rows
-}
+// Rows settles the pairs of one method, which another program found.
+func (o *Options) Rows(pairs []Pair) []Pair { return o.settle(pairs, nil) }
 
 func comparePairs(a, b Pair) int {
 	return cmp.Compare(uint64(a.A)<<32|uint64(a.B), uint64(b.A)<<32|uint64(b.B))

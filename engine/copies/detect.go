@@ -154,13 +154,8 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 			}
 		}
 	}
-	// Keep one pair for two documents, and flag common ones.
+	// Keep one pair for two documents.
 	all = d.o.settle(all, func(p *Pair) bool { return d.facts[p.A]&d.facts[p.B]&sentencesInText != 0 })
-	part := (*Pair).part
-	if d.hasKnown {
-		part = func(p *Pair) (uint32, bool) { return p.B, p.Relation == Contains }
-	}
-	flagCommon(all, part)
 	d.report.Pairs = len(all)
 	return all, d.report, d.Close()
 }

@@ -99,47 +99,9 @@ func TestFilesAnswerAsDetector(t *testing.T) {
 		want = slices.DeleteFunc(want, func(p Pair) bool { return p.A >= stored || p.B < stored })
 		got, report, err := split.Pairs(t.Context())
 		must.Do(t, err)
-		for _, pairs := range [][]Pair{got, want} {
-			for i := range pairs {
-				pairs[i].Flags &^= Common // these flags count pairs in other sets
-			}
-		}
 		if !slices.Equal(got, want) || report.Pairs != len(want) || len(want) == 0 {
 			t.Fatalf("options %d: %d pairs, want %d:\n%v\n%v", n, len(got), len(want), got, want)
 		}
-	}
-}
-
-// TestCommonInFiles checks that a new document that more than 20 known ones contain is common; a known one that many
-// new ones contain is not.
-func TestCommonInFiles(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	notice, other := english(random, 20), english(random, 20)
-	var known, others []string
-	for range 21 {
-		known = append(known, notice+english(random, 60))
-		others = append(others, other+english(random, 60))
-	}
-	d := NewDetector(Options{})
-	must.Do(t, d.AddFile(openFile(t, signFile(t, Options{}, append(known, other), 0))))
-	d.MarkKnown()
-	signer := newSigner(t, Options{})
-	for _, text := range append(others, notice) {
-		d.Add(signer.Sign(text))
-	}
-	pairs, _, err := d.Pairs(t.Context())
-	must.Do(t, err)
-	common := 0
-	for _, p := range pairs {
-		if isNotice := p.B == 22+21; isNotice != p.Flags.Has(Common) {
-			t.Errorf("%+v", p)
-		}
-		if p.Flags.Has(Common) {
-			common++
-		}
-	}
-	if common != 21 || len(pairs) != 42 {
-		t.Errorf("%d of %d pairs are common", common, len(pairs))
 	}
 }
 
@@ -163,8 +125,8 @@ func TestNothingKnown(t *testing.T) {
 
 // TestSwapped checks that a pair that is swapped is the pair of the documents in the other order.
 func TestSwapped(t *testing.T) {
-	p := Pair{postings.Pair{A: 1, B: 2, SizeA: 9, SizeB: 3, Shared: 3}, Contains, FewB | Common, Winnow, 0.7, 4, 5}
-	want := Pair{postings.Pair{A: 2, B: 1, SizeA: 3, SizeB: 9, Shared: 3}, Contained, FewA | Common, Winnow, 0.7, 5, 4}
+	p := Pair{postings.Pair{A: 1, B: 2, SizeA: 9, SizeB: 3, Shared: 3}, Contains, FewB | Equal, Winnow, 0.7, 4, 5}
+	want := Pair{postings.Pair{A: 2, B: 1, SizeA: 3, SizeB: 9, Shared: 3}, Contained, FewA | Equal, Winnow, 0.7, 5, 4}
 	if p.Swapped() != want || want.Swapped() != p {
 		t.Errorf("%+v, %+v", p.Swapped(), want.Swapped())
 	}

@@ -41,15 +41,10 @@ type Flags uint8
 
 // The flags.
 const (
-	Equal  Flags = 1 << iota // all signatures are shared
-	FewA                     // the first document has too few signatures of its own method, or too few for its length
-	FewB                     // the second document has too few
-	Common                   // the contained document is contained in more than commonMin documents
+	Equal Flags = 1 << iota // all signatures are shared
+	FewA                    // the first document has too few signatures of its own method, or too few for its length
+	FewB                    // the second document has too few
 )
-
-// commonMin is the number of documents that may contain a document before it is common, such as a notice, a licence or
-// the text of a template.
-const commonMin = 20
 
 // Has reports whether all of some flags are set.
 func (f Flags) Has(flags Flags) bool { return f&flags == flags }
@@ -57,7 +52,7 @@ func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 // String returns the names of the flags, separated by commas.
 func (f Flags) String() string {
 	var names []string
-	for i, name := range []string{"equal", "few_a", "few_b", "common"} {
+	for i, name := range []string{"equal", "few_a", "few_b"} {
 		if f.Has(1 << i) {
 			names = append(names, name)
 		}
@@ -74,29 +69,6 @@ func (p Pair) Swapped() Pair {
 		p.Flags ^= FewA | FewB
 	}
 	return p
-}
-
-// part returns the document that the other one contains. It returns false if there is none.
-func (p *Pair) part() (doc uint32, ok bool) {
-	if p.Relation == Contained {
-		return p.A, true
-	}
-	return p.B, p.Relation == Contains
-}
-
-// flagCommon sets the flag Common. Function part returns the document of a pair that the other one contains, if any.
-func flagCommon(pairs []Pair, part func(*Pair) (doc uint32, ok bool)) {
-	containing := map[uint32]int{}
-	for i := range pairs {
-		if doc, ok := part(&pairs[i]); ok {
-			containing[doc]++
-		}
-	}
-	for i := range pairs {
-		if doc, ok := part(&pairs[i]); ok && containing[doc] > commonMin {
-			pairs[i].Flags |= Common
-		}
-	}
 }
 
 // ContainmentA returns the share of the first document that the second has: of its signatures, or of its text if they

@@ -133,7 +133,7 @@ func TestCopiesEqual(t *testing.T) {
 	}
 	all = append(all, some[0]+" "+some[3], some[0], some[0][:len(some[0])*3/4]) // two larger documents, and a smaller one
 	want := copiesOf(t, all, o)
-	if n := strings.Count(want, "\n"); n > 2*postings.MaxEqual || !strings.Contains(want, "common") {
+	if n := strings.Count(want, "\n"); n > 2*postings.MaxEqual {
 		t.Fatalf("%d pairs: the texts show nothing", n)
 	}
 	l := newLocal(t, 3, 1)

@@ -12,7 +12,7 @@ import (
 )
 
 // CopyRows makes [Collect] write pairs of copies as package copies lists them. Pairs are in order of the documents,
-// and the earlier document comes first. Pairs have the flag common. If more than MaxEqual documents have equal signatures,
+// and the earlier document comes first. If more than MaxEqual documents have equal signatures,
 // the first of them replaces the others in their pairs, and each of them has a pair with the first.
 type CopyRows struct {
 	Signatures string         // file with the results of the job signatures, in order of the inputs

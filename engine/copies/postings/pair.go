@@ -25,10 +25,9 @@ type Report struct {
 	Candidates uint64 // verified pairs
 	Slices     int    // slices of the documents
 
-	// Common is the number of signatures outside Options.MinDocuments and Options.MaxDocuments. Frequent is the
-	// number of documents that have such signatures in their prefix. Pairs of these documents are missing if they
-	// share no other signature.
-	Common, Frequent int
+	// Frequent is the number of documents that have signatures outside Options.MinDocuments and Options.MaxDocuments in
+	// their prefix. Pairs of these documents are missing if they share no other signature.
+	Frequent int
 }
 
 // Add adds the report of another join.
@@ -36,7 +35,6 @@ func (r *Report) Add(other *Report) {
 	r.Unlisted += other.Unlisted
 	r.Candidates += other.Candidates
 	r.Slices += other.Slices
-	r.Common += other.Common
 	r.Frequent += other.Frequent
 }
 

@@ -52,7 +52,6 @@ func (b *Builder) prefixes(ctx context.Context, s *sharedSignatures, sizes []uin
 	frequent := sort.Search(len(s.runs), func(i int) bool { return int(s.runs[i].documents) <= o.MaxDocuments })
 	below := sort.Search(len(s.runs), func(i int) bool { return int(s.runs[i].documents) < o.MinDocuments })
 	err := s.each(ctx, slices.Concat(s.runs[:frequent], s.runs[below:]), func(ranks []uint32) {
-		r.Common++
 		for _, rank := range ranks {
 			p.docs[rank].seen++
 		}
