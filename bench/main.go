@@ -1,6 +1,6 @@
 // Command bench measures ndd on this machine, and verifies every answer that it measures.
 //
-//	go run ./bench                    every benchmark, at sizes that take up to six minutes
+//	go run ./bench                    every benchmark, which takes some minutes
 //	go run ./bench search serve       two of them
 //	go run ./bench -n 100e6 search    with 100 million fingerprints
 //	go run ./bench -n 2e9 large       as many fingerprints as fit in memory
@@ -25,7 +25,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
 	"example.org/ndd/asm"
@@ -102,8 +101,7 @@ func parse(args []string, stdout, stderr io.Writer) (b *bench, chosen []benchmar
 		}
 	}
 	// Define the flags.
-	n := f.Float64P("fingerprints", "n", 10e6, "number of fingerprints, such as 1e9; a run of all benchmarks has fewer "+
-		"on a slow machine")
+	n := f.Float64P("fingerprints", "n", 10e6, "number of fingerprints, such as 1e9")
 	queries := f.Float64("queries", 1e6, "number of queries of a batch")
 	f.IntVar(&b.rounds, "rounds", 5, "rounds of each measurement; the median is printed; a run of all "+
 		"benchmarks has fewer of what takes seconds")
@@ -152,9 +150,6 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 func (b *bench) measure(ctx context.Context, chosen []benchmark, stdout io.Writer) (results []*Result, err error) {
 	b.say("measuring the machine")
 	writeMachine(stdout)
-	if b.limit > 0 {
-		b.size()
-	}
 	for i, t := range chosen {
 		b.say("%d of %d, %s: %s", i+1, len(chosen), t.name, t.what)
 		began := time.Now()
@@ -179,20 +174,8 @@ func (b *bench) measure(ctx context.Context, chosen []benchmark, stdout io.Write
 	return results, nil
 }
 
-// wholeLimit and the sizes that a machine is given are such that a run of all benchmarks should take six
-// minutes at most on two processors: 190 s of processor time at half the size, with AVX-512.
+// wholeLimit keeps a run of all benchmarks to six minutes at most on two processors with AVX-512.
 const wholeLimit = 2 * time.Second
-
-// size reduces the sizes on a slow machine, so that a run of all benchmarks takes minutes.
-func (b *bench) size() {
-	for _, slow := range []bool{machine().dependent > 300, asm.Backend() == "avx2" || asm.Backend() == "generic"} {
-		if slow {
-			b.n, b.queries = b.n/2, b.queries/2
-		}
-	}
-	b.say("%s fingerprints and %s queries, by the machine; a measurement has rounds for %v", humanize.Comma(int64(b.n)),
-		humanize.Comma(int64(b.queries)), b.limit)
-}
 
 // choose returns the benchmarks with these names, each once. Without names it returns all benchmarks except those apart.
 func choose(names []string) (chosen []benchmark, err error) {

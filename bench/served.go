@@ -20,24 +20,16 @@ type serverProcess struct {
 	address string
 }
 
-// buildProgram builds a program of this module, unless it is in the folder already, and returns its path.
-func buildProgram(ctx context.Context, dir, program string) (string, error) {
+// startServer builds a program of this module, unless it is in the folder already, starts it, and waits until it is
+// ready.
+func startServer(ctx context.Context, dir, program string, args []string) (*serverProcess, error) {
 	binary := filepath.Join(dir, filepath.Base(program))
 	if _, err := os.Stat(binary); err != nil {
 		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "example.org/ndd/"+strings.TrimPrefix(program, "./"))
 		build.Env = append(os.Environ(), "GOTMPDIR="+dir) // dir is removed even if the build is killed
 		if out, err := build.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("go build %s: %w\n%s", program, err, out)
+			return nil, fmt.Errorf("go build %s: %w\n%s", program, err, out)
 		}
-	}
-	return binary, nil
-}
-
-// startServer builds a program of this module, starts it, and waits until it is ready.
-func startServer(ctx context.Context, dir, program string, args []string) (*serverProcess, error) {
-	binary, err := buildProgram(ctx, dir, program)
-	if err != nil {
-		return nil, err
 	}
 	s := &serverProcess{cmd: exec.CommandContext(ctx, binary, args...)}
 	var messages bytes.Buffer
