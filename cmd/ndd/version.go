@@ -20,7 +20,7 @@ func newVersion(g *cli.Globals) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version, formats, kernels and memory nodes",
 		Long: `Print the version of this program, the versions of files and recipes that it
-writes, the kernels that it uses of those that this machine supports, and the
+writes, the kernels that it uses, all kernels that this machine supports, and the
 machine's memory nodes.`,
 		Example: `  ndd version`,
 		Args:    cli.NoArgs,

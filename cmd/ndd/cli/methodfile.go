@@ -48,7 +48,7 @@ func NewMethodFile() *MethodFile {
 	fl.Float64Var(&l.Containment, "ccs", l.Containment, "relations: documents with a lower containment overlap")
 	fl.Float64Var(&l.LengthRatio, "clr", l.LengthRatio, "relations: lowest ratio of sizes of a revision")
 	fl.Float64Var(&l.Duplicate, "duplicate", l.Duplicate, "relations: lowest Jaccard similarity of duplicates")
-	fl.Float64Var(&l.Whole, "whole", l.Whole, "relations: containment that is contains at any ratio of sizes")
+	fl.Float64Var(&l.Whole, "whole", l.Whole, "relations: containment above which sizes do not matter")
 	return f
 }
 

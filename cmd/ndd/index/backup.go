@@ -16,7 +16,7 @@ func newBackup(g *cli.Files) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup [flags] INDEX DIR",
 		Short: "Copy an index as it is now, also while it is served",
-		Long: `Make DIR an index that has all that was acknowledged by INDEX before the command began.
+		Long: `Copy INDEX to DIR, with all changes that were acknowledged before the command began.
 
 INDEX may be served and written to meanwhile. On the same file system DIR has hard links,
 which take no time and no space. DIR must not exist. 'ndd check DIR' verifies the backup.`,

@@ -19,7 +19,7 @@ func newMerge(g *cli.Files) *cobra.Command {
 		Long: `Merge all segments of an index, and its log, into one segment without deleted documents.
 
 Queries are fastest then, and the index is smallest. The index must not be served: a
-server merges by itself. The disk has the index twice meanwhile.`,
+server merges by itself. A merge needs disk space for a second index.`,
 		Annotations: cli.HelpOf("Guide: ndd help indexes"),
 		Example:     `  ndd merge index`,
 		Args:        cli.OneArg("INDEX"),
