@@ -1,6 +1,7 @@
 package passages
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/passages/plain"
+	"example.org/ndd/engine/storage/spill"
 	"example.org/ndd/engine/storage/store"
 )
 
@@ -104,33 +106,34 @@ func unitSteps(o *Options) ingest.Steps[pendingDocument] {
 }
 
 func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Report, error) {
-	marks := newSorter[[3]uint64](&r.o, "units", 1)
-	defer marks.Close()
-	list := marks.Writer()
 	cfg.Job = r.o.job()
-	// Read the atoms of the documents into the spool, and their units into the sorter.
-	steps := unitSteps(&r.o)
-	steps.Emit = func(p pendingDocument) (err error) {
+	return findMarks(ctx, r, cfg, unitSteps(&r.o), "units", 2, func(p *pendingDocument, add func([3]uint64) error) error {
 		r.marks += len(p.units)
 		for _, m := range p.units {
 			m[2] += r.spool.atoms
-			if err = list.Add(m); err != nil {
+			if err := add(m); err != nil {
 				return err
 			}
 		}
-		return r.spool.add(&p)
-	}
+		return nil
+	}, func(context.Context) func([][3]uint64, func(repeat) error) error { return r.unitGroup })
+}
+
+// findMarks reads the documents into the spool, and their marks into a sorter. Then it finds the repeats of the marks that
+// share their first words. Function marks adds the marks of a document, and work is that of [groups].
+func findMarks[R spill.Record](ctx context.Context, r *Result, cfg ingest.Config, steps ingest.Steps[pendingDocument], task string,
+	shared int, marks func(p *pendingDocument, add func(R) error) error,
+	work func(context.Context) func(group []R, emit func(repeat) error) error) (ingest.Report, error) {
+	sorter := newSorter[R](&r.o, task, 1)
+	defer sorter.Close()
+	list := sorter.Writer()
+	steps.Emit = func(p pendingDocument) error { return cmp.Or(marks(&p, list.Add), r.spool.add(&p)) }
 	report, err := ingest.Extract(ctx, r.inputs, cfg, steps)
-	if err == nil {
-		err = r.spool.end()
-	}
-	if err != nil {
+	if err = cmp.Or(err, r.spool.end()); err != nil {
 		return report, err
 	}
-	// Find the repeats among the units that share a hash.
 	list.Close()
-	r.repeats, err = groups(ctx, &r.o, marks, 2, "repeated units",
-		func(context.Context) func([][3]uint64, func(repeat) error) error { return r.unitGroup })
+	r.repeats, err = groups(ctx, &r.o, sorter, shared, "repeated "+task, work)
 	return report, err
 }
 

@@ -32,16 +32,12 @@ func markPlace(atom uint64, minDistance, maxDistance int) uint64 {
 func selected(length int) int { return max(2*length/5, length-distanceMax) }
 
 func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Report, error) {
-	marks := newSorter[mark](&r.o, "marks", 1)
-	defer marks.Close()
-	list := marks.Writer()
 	if cfg.Work != nil { // work folder for the copies
 		if err := cfg.Work.Begin(ctx, r.inputs, &cfg); err != nil {
 			return ingest.Report{}, err
 		}
 	}
-	// Read the documents into the spool, and their marks into the sorter.
-	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[pendingDocument]{
+	return findMarks(ctx, r, cfg, ingest.Steps[pendingDocument]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (pendingDocument, error), error) {
 			var id string // ID of the document
 			var textBytes int
@@ -61,30 +57,18 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 				return p, nil
 			}, err
 		},
-		Emit: func(p pendingDocument) (err error) {
-			r.marks += len(p.strings)
-			for _, run := range p.strings {
-				for m := range run.marks() {
-					m[1] += markPlace(r.spool.atoms, 0, 0)
-					if err = list.Add(m); err != nil {
-						return err
-					}
+	}, "marks", 1, func(p *pendingDocument, add func(mark) error) error {
+		r.marks += len(p.strings)
+		for _, run := range p.strings {
+			for m := range run.marks() {
+				m[1] += markPlace(r.spool.atoms, 0, 0)
+				if err := add(m); err != nil {
+					return err
 				}
 			}
-			return r.spool.add(&p)
-		},
-	})
-	if err == nil {
-		err = r.spool.end()
-	}
-	if err != nil {
-		return report, err
-	}
-	// Find the repeats of the marks that share a hash.
-	list.Close()
-	r.repeats, err = groups(ctx, &r.o, marks, 1, "repeated marks",
-		func(ctx context.Context) func([]mark, func(repeat) error) error { return newStringGroup(ctx, r).find })
-	return report, err
+		}
+		return nil
+	}, func(ctx context.Context) func([]mark, func(repeat) error) error { return newStringGroup(ctx, r).find })
 }
 
 // length returns the length of a window: in bytes of the spool's text for strings, in atoms for units.

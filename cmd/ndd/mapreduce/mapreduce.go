@@ -128,7 +128,7 @@ func newStep(g *cli.Files, step string) *cobra.Command {
 		Use:   step + " JOB",
 		Short: stepShort[step],
 		Long:  stepShort[step] + ".\n\nJobs:\n\n" + jobList(),
-		Args:  func(cmd *cobra.Command, args []string) error { return noJob(cmd, step, args) },
+		Args:  cli.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	task := new(taskFlags)
@@ -139,25 +139,6 @@ func newStep(g *cli.Files, step string) *cobra.Command {
 		}
 	}
 	return cmd
-}
-
-// noJob returns an error if there is an argument. Cobra handles the names of jobs as commands, so the argument is not
-// the name of a job with the step.
-func noJob(cmd *cobra.Command, step string, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for i := range mapReduceJobs {
-		j := &mapReduceJobs[i]
-		if j.has(step) {
-			names = append(names, j.name)
-		} else if j.name == args[0] {
-			return cli.Usagef("the job %s has no step %s", j.name, step)
-		}
-	}
-	return cli.Usagef("no job is called %q; jobs with the step %s: %s%s", args[0], step, strings.Join(names, ", "),
-		cli.DidYouMean(cmd, args[0]))
 }
 
 func newJobStep(g *cli.Files, step string, task *taskFlags, j *mapReduceJob) *cobra.Command {
