@@ -11,7 +11,7 @@ import (
 )
 
 // Sets are the sets of numbered documents. Sets that do not fit into memory are in a temporary file. Many goroutines
-// may call Put and Add, and after End they may call Get. Call Close at the end.
+// may call Put, and after End they may call Get. Call Close at the end.
 type Sets struct {
 	mu        sync.Mutex
 	err       error // first error
@@ -40,24 +40,10 @@ func NewSets(a *memory.Arena, n int, bytes int64, dir string, d *disk.Disk) (*Se
 	return s, err
 }
 
-// Add stores another set, which it copies, and returns its number.
-func (s *Sets) Add(set []uint64) (i int, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.locations = append(s.locations, s.store(set))
-	return len(s.locations) - 1, s.err
-}
-
 // Put stores set i, which it copies.
 func (s *Sets) Put(i int, set []uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.locations[i] = s.store(set)
-	return s.err
-}
-
-// store stores a set. It needs mu.
-func (s *Sets) store(set []uint64) location {
 	start := s.used
 	if start+len(set) <= len(s.buffer.Data) {
 		s.used += copy(s.buffer.Data[start:], set)
@@ -70,7 +56,8 @@ func (s *Sets) store(set []uint64) location {
 			s.err = s.spilled.Append(set)
 		}
 	}
-	return location{uint64(start), uint64(len(set))}
+	s.locations[i] = location{uint64(start), uint64(len(set))}
+	return s.err
 }
 
 // End makes all sets readable. No set may be stored after it.
