@@ -26,12 +26,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -236,38 +234,19 @@ func (c change) apply(tmp string, overlay map[string]string) error {
 	return none
 }
 
-// function returns the start and the end of a function in a Go file, or 0 and 0 if there is no such function.
+// function returns the start and the end of a function in a Go file, or 0 and 0 if there is no such function. The name
+// of a method is Type.Method.
 func function(text []byte, name string) (from, to int) {
-	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, "", text, parser.SkipObjectResolution)
-	if err != nil {
+	receiver, method, isMethod := strings.Cut(name, ".")
+	head := "func " + regexp.QuoteMeta(receiver)
+	if isMethod {
+		head = `func \((\w+ )?\*?` + receiver + `(\[[^]]*\])?\) ` + method
+	}
+	place := regexp.MustCompile(`(?ms)^` + head + `[(\[][^\n]*(\}$|.*?^\}$)`).FindIndex(text)
+	if place == nil {
 		return 0, 0
 	}
-	for _, d := range file.Decls {
-		f, ok := d.(*ast.FuncDecl)
-		if ok && functionName(f) == name {
-			return set.Position(f.Pos()).Offset, set.Position(f.End()).Offset
-		}
-	}
-	return 0, 0
-}
-
-// functionName returns the name of a function, as Type.Method of a method.
-func functionName(f *ast.FuncDecl) string {
-	if f.Recv == nil {
-		return f.Name.Name
-	}
-	t := f.Recv.List[0].Type
-	if star, ok := t.(*ast.StarExpr); ok {
-		t = star.X
-	}
-	switch x := t.(type) {
-	case *ast.IndexExpr:
-		t = x.X
-	case *ast.IndexListExpr:
-		t = x.X
-	}
-	return t.(*ast.Ident).Name + "." + f.Name.Name
+	return place[0], place[1]
 }
 
 // replace returns text with the old lines replaced by the new ones. The old lines must occur exactly once.
