@@ -63,9 +63,6 @@ func (w *Work) Close(err *error) {
 	if w == nil {
 		return
 	}
-	if changed, is := errors.AsType[*ingest.ChangedError](*err); is {
-		w.Forget(changed.Place)
-	}
 	*err = cmp.Or(*err, w.Folder.Close())
 }
 

@@ -312,20 +312,6 @@ func keyOf(ctx context.Context, f input.File, cfg *ingest.Config) (k key, err er
 	return k, nil
 }
 
-// Forget removes the work file with the entries of a file or document, named as [input.Place] does it, if these were
-// taken over. It is called if they are not the entries of the file. The next run reads all files of the work file again.
-func (w *Folder) Forget(name string) {
-	for path, key := range w.plan {
-		entries, has := w.stored[key]
-		if !has || name != path && !strings.HasPrefix(name, path+":") {
-			continue
-		}
-		if err := w.disk.Remove(filepath.Join(w.dir, entries.file)); err != nil {
-			w.warn(err.Error())
-		}
-	}
-}
-
 // Stored returns the entries of a file that was finished, and its checksum.
 func (w *Folder) Stored(f input.File) (iter.Seq2[ingest.Entry, error], format.Checksum) {
 	entries, has := w.stored[w.plan[f.Path]]

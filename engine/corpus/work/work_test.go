@@ -17,8 +17,6 @@ import (
 	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/input"
-	"example.org/ndd/engine/corpus/simhash"
-	"example.org/ndd/engine/corpus/text"
 	"example.org/ndd/engine/oracle"
 	"example.org/ndd/engine/oracle/crash"
 	"example.org/ndd/engine/oracle/faults"
@@ -223,24 +221,6 @@ func TestChanges(t *testing.T) {
 		os.WriteFile(name("new.txt"), []byte([]string{"first words", "other words"}[i]), 0o644)
 		os.Chtimes(name("new.txt"), info.ModTime(), info.ModTime())
 		check(format.Options{}, Taken{Files: 9, Stored: 8, Read: []string{name("new.txt")}, Unused: 5 + i + 3*9})
-	}
-}
-
-// TestForget checks that if a file changes after its entries were taken over, the next run reads it again.
-func TestForget(t *testing.T) {
-	in, dir := inputs(t), t.TempDir()
-	run(t.Context(), nil, in, dir, 2, all, format.Options{})
-	w, err := Open(t.Context(), nil, dir, 1, func(Taken) {}, func(msg string) { t.Error(msg) })
-	must.Do(t, err)
-	cfg := ingest.Config{Recipe: simhash.Default(), Document: format.Options{IDField: "name", ValueFields: [][]string{{"date"}}}}
-	cfg.Document.Extract = text.Extraction(cfg.Recipe.Extract)
-	must.Do(t, w.Begin(t.Context(), []string{in}, &cfg))
-	w.Forget(filepath.Join(in, "b", "large.json")) // no file
-	w.Forget(filepath.Join(in, "b", "large.jsonl") + ":7")
-	must.Do(t, w.Close())
-	got, err := run(t.Context(), nil, in, dir, 2, all, format.Options{})
-	if err != nil || got.taken.Stored == 9 || got.taken.Stored < 1 || !slices.Contains(got.taken.Read, filepath.Join(in, "b", "large.jsonl")) {
-		t.Errorf("%v: %+v", err, got.taken)
 	}
 }
 
