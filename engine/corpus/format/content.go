@@ -15,7 +15,6 @@ import (
 type Content struct {
 	io.Reader
 	Packing unpack.Packing
-	Fast    bool // result of [unpack.IsFast]
 	Rows    bool // its documents are parts of it: lines, records, JSON objects
 	List    bool // it is JSON: between its documents there may be commas
 	Members bool // it is WARC: if it is compressed, each record is compressed separately

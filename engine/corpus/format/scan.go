@@ -89,7 +89,7 @@ func Open(ctx context.Context, f input.File, opts Options) (*Content, error) {
 		c.Close()
 		return nil, f.Named(c.err)
 	}
-	c.Reader, c.Packing, c.Fast = c.r, c.r.Packing, c.r.Fast
+	c.Reader, c.Packing = c.r, c.r.Packing
 	c.Rows, c.List, c.Members = c.format.hasParts(), c.format == JSON, c.format == WARC
 	if c.format == Parquet && c.table() != nil {
 		c.Columns, c.Size = c.source.Unmetered(), c.source.Bytes // Units counts the bytes

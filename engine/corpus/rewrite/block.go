@@ -29,20 +29,17 @@ const blockBytes = 2 << 20
 type packer struct {
 	threads    int
 	blockBytes int
-	free       chan *block      // unused blocks; nil before the first use
-	zstd       [2]*zstd.Encoder // the second one is fast
+	free       chan *block // unused blocks; nil before the first use
+	zstd       *zstd.Encoder
 }
 
 // newPacker returns a packer for some goroutines, with some blocks of a size.
 func newPacker(threads, blocks, blockBytes int) (*packer, error) {
-	p := &packer{threads: threads, blockBytes: blockBytes, free: make(chan *block, blocks)}
-	for i, level := range []zstd.EncoderLevel{zstd.SpeedDefault, zstd.SpeedFastest} {
-		var err error
-		if p.zstd[i], err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(threads), zstd.WithZeroFrames(true),
-			zstd.WithEncoderLevel(level)); err != nil {
-			return nil, err
-		}
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(threads), zstd.WithZeroFrames(true))
+	if err != nil {
+		return nil, err
 	}
+	p := &packer{threads: threads, blockBytes: blockBytes, free: make(chan *block, blocks), zstd: z}
 	for range cap(p.free) {
 		p.free <- nil
 	}
@@ -55,8 +52,8 @@ type block struct {
 	limit   int      // maximum bytes of in; a member that begins in the block may itself have the size of a block
 	members []member // members of the copy, in order
 	out     []byte
-	gzip    [2]*gzip.Writer // the second one is fast
-	file    io.ReaderAt     // contains the members that are copied unchanged
+	gzip    *gzip.Writer // nil before the first use
+	file    io.ReaderAt  // contains the members that are copied unchanged
 
 	part, last bool // the block is a part of a member longer than a block; it is the last part
 }
@@ -81,13 +78,9 @@ func (p *packer) take(ctx context.Context) (*block, error) {
 	}
 }
 
-// compress compresses each member of a block, or copies it from the file. It uses a fast level if the file did.
-func (p *packer) compress(b *block, packing unpack.Packing, fast bool) (err error) {
-	// Level 1 is the fast one of both formats.
-	from, level := 0, 0
-	if fast {
-		level = 1
-	}
+// compress compresses each member of a block, or copies it from the file.
+func (p *packer) compress(b *block, packing unpack.Packing) (err error) {
+	from := 0
 	for _, m := range b.members {
 		in := b.in[from:m.end]
 		from = m.end
@@ -98,19 +91,16 @@ func (p *packer) compress(b *block, packing unpack.Packing, fast bool) (err erro
 			b.out = slices.Grow(b.out, int(m.source.To-m.source.From))[:size+int(m.source.To-m.source.From)]
 			_, err = io.ReadFull(io.NewSectionReader(b.file, m.source.From, m.source.To-m.source.From), b.out[size:])
 		case packing == unpack.Gzip:
-			// The block keeps its gzip compressors, which are expensive to make.
-			z := b.gzip[level]
-			if z == nil {
-				z, _ = gzip.NewWriterLevel(nil, []int{gzip.DefaultCompression, gzip.BestSpeed}[level]) // both exist
-				b.gzip[level] = z
+			if b.gzip == nil { // the block keeps it, because it is expensive to make
+				b.gzip = gzip.NewWriter(nil)
 			}
 			out := bytes.NewBuffer(b.out)
-			z.Reset(out)
-			_, err = z.Write(in)
-			err = cmp.Or(err, z.Close())
+			b.gzip.Reset(out)
+			_, err = b.gzip.Write(in)
+			err = cmp.Or(err, b.gzip.Close())
 			b.out = out.Bytes()
 		default: // nothing writes xz and bzip2
-			b.out = p.zstd[level].EncodeAll(in, b.out)
+			b.out = p.zstd.EncodeAll(in, b.out)
 		}
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ func (p *packer) pack(ctx context.Context, w io.Writer, content *format.Content,
 			if packing == unpack.None {
 				continue
 			}
-			if err := p.compress(b, packing, content.Fast); err != nil {
+			if err := p.compress(b, packing); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,6 @@ package rewrite
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/input"
-	"example.org/ndd/engine/corpus/unpack"
 	"example.org/ndd/engine/oracle/files"
 	"example.org/ndd/engine/oracle/must"
 )
@@ -121,34 +119,6 @@ func TestCopyWhole(t *testing.T) {
 			}
 		} else if copies[name] != c.want || len(report.Lost)+len(report.Unjudged) > 0 {
 			t.Errorf("%s: %.99q, want %.99q: %+v", name, copies[name], c.want, report)
-		}
-	}
-}
-
-// TestCopyFast checks that a file that was compressed with a fast level gets a copy that is, too.
-func TestCopyFast(t *testing.T) {
-	t.Chdir(t.TempDir())
-	lines := strings.Repeat(line(1)+line(2)+line(3), 9000)
-	for level, fast := range map[int]bool{gzip.BestSpeed: true, 6: false, gzip.BestCompression: false} {
-		var b bytes.Buffer
-		z, err := gzip.NewWriterLevel(&b, level)
-		must.Do(t, err)
-		_, err = z.Write([]byte(lines))
-		must.Do(t, errors.Join(err, z.Close()))
-		files.Write(t, map[string]string{"a.jsonl.gz": b.String()})
-		copies, _ := copied(t, equalTexts(format.Options{}, "a.jsonl.gz"))
-		if got := copies["a.jsonl.gz"]; unpack.IsFast([]byte(got)) != fast {
-			t.Errorf("level %d: %.20q", level, got)
-		}
-	}
-	for window, fast := range map[int]bool{1 << 19: true, 1 << 20: true, 1 << 21: false} {
-		var b bytes.Buffer
-		z, err := zstd.NewWriter(&b, zstd.WithWindowSize(window))
-		must.Do(t, err)
-		_, err = z.Write([]byte(lines))
-		must.Do(t, errors.Join(err, z.Close()))
-		if unpack.IsFast(b.Bytes()) != fast {
-			t.Errorf("window of %d: %.20q", window, b.String())
 		}
 	}
 }

@@ -20,24 +20,6 @@ const (
 // HeadBytes is the number of bytes of a file that show its compression.
 const HeadBytes = 6
 
-// levelBytes is the number of bytes of a compressed file that show its level.
-const levelBytes = 9
-
-// IsFast reports whether a file that begins with head was compressed with a level that prefers speed to size. In gzip
-// the header says so. In zstd levels 1 and 2 have windows of up to 1 MiB.
-func IsFast(head []byte) bool {
-	// fastest is the mark of the fastest level of gzip. A zstd header with the flag single has no size of the window.
-	// Otherwise window is the byte for 2^(10+10) bytes.
-	const fastest, single, window = 4, 0x20, 10 << 3
-	switch PackingOf(head) {
-	case Gzip:
-		return len(head) > 8 && head[8] == fastest
-	case Zstd:
-		return len(head) > 5 && head[0] == 0x28 && head[4]&single == 0 && head[5] <= window
-	}
-	return false
-}
-
 var gzipMagic = []byte{0x1f, 0x8b, 0x08}
 
 // PackingOf returns the compression of a file that begins with head.

@@ -27,7 +27,6 @@ type Options struct {
 // Reader reads the content of a file and counts its bytes.
 type Reader struct {
 	Packing Packing
-	Fast    bool // as [IsFast] reports it
 
 	buffer  *bufio.Reader // buffers source
 	source  io.Reader     // the content
@@ -52,8 +51,6 @@ func NewReader(src io.Reader, o Options) (*Reader, error) {
 		return r, nil
 	}
 	// Open the decompressor.
-	head, _ = disk.Peek(levelBytes) // the decoder has the error again
-	r.Fast = IsFast(head)
 	d := &decoder{packing: r.Packing, name: o.Name, file: file}
 	switch r.Packing {
 	case Gzip:
