@@ -172,7 +172,7 @@ func TestObjectWork(t *testing.T) {
 		t.Error("other results")
 	}
 	s.Put(t, "in/deep/b.jsonl", bytes.ReplaceAll(s.Get(t, "in/deep/b.jsonl"), []byte("goat"), []byte("calf")))
-	if _, stderr = ran(t, exitDone, work(3)...); !strings.Contains(stderr, "changed: s3://docs/in/deep/b.jsonl") {
+	if _, stderr = ran(t, exitDone, work(3)...); !strings.Contains(stderr, "read: s3://docs/in/deep/b.jsonl") {
 		t.Error(stderr)
 	}
 }

@@ -2,7 +2,6 @@
 // hashes of lines and skips. It also keeps finished copies of input files until all copies are complete.
 // A job that was stopped at any moment, or that has new files, reads only files that no run has finished.
 //
-//	version        of the folder
 //	lock           one process at a time
 //	000001.work    entries of one or more input files, and a list of these files
 //	000002.work    ...

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -24,9 +23,8 @@ import (
 )
 
 const (
-	versionName = "version"
-	version     = "ndd --work, version 7\n"
-	ending      = ".work"
+	ending  = ".work"
+	version = 8 // of the entries; a run takes over only entries of its version
 
 	pieceBytes = 1 << 20   // size of the input files of a work file, about; a single one may be larger
 	pieceFiles = 64        // number of these files
@@ -56,6 +54,7 @@ type Folder struct {
 
 // A key identifies everything that the entries of a file depend on.
 type key struct {
+	Entries  int    // their version
 	Path     string // path as the user gave it, because IDs contain it
 	Absolute string
 	InFolder bool  // true if the file was found in a folder: then an unreadable part is skipped
@@ -114,10 +113,10 @@ type Taken struct {
 func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(Taken), warn func(string)) (w *Folder,
 	err error) {
 	dir = filepath.Clean(dir)
-	if err := d.MakeParents(filepath.Join(dir, versionName)); err != nil {
+	if err := d.MakeParents(filepath.Join(dir, disk.LockName)); err != nil {
 		return nil, err
 	}
-	if err := checkVersion(dir); err != nil {
+	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}
 	w = &Folder{dir: dir, threads: threads, say: say, warn: warn, stored: map[digest]place{}, next: 1}
@@ -133,9 +132,6 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 	w.lock, w.disk = lock, lock.Disk(d)
 	w.copies.w, w.copies.names = w, map[string]string{}
 	disk.Sweep(dir)
-	if err := writeVersion(w.disk, filepath.Join(dir, versionName)); err != nil {
-		return nil, err
-	}
 	entries, err := w.disk.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -166,43 +162,17 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 	return w, nil
 }
 
-// checkVersion returns why a folder is no work folder of this version, nil if it is or has nothing.
-func checkVersion(dir string) error {
-	data, err := os.ReadFile(filepath.Join(dir, versionName))
-	switch {
-	case err == nil && string(data) == version:
-		return nil
-	case err == nil && strings.HasPrefix(version, string(data)):
-		return fmt.Errorf("%s: its file %s is damaged: it has %d of %d bytes; remove the folder, and all files are read again",
-			dir, versionName, len(data), len(version))
-	case err == nil:
-		return fmt.Errorf("%s: a work folder of another version of ndd (%.60q, and this one writes %q): "+
-			"finish the job with that one, or choose another name", dir, data, version)
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
+// checkFolder returns an error if a folder has files that no work folder has.
+func checkFolder(dir string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
-		if name := e.Name(); name != disk.LockName && !strings.HasPrefix(name, disk.TempPrefix(versionName)) {
-			return fmt.Errorf("%s: no work folder: it has %s and no file %s; choose another name", dir, name, versionName)
+		name := e.Name()
+		ext, isHidden := filepath.Ext(name), strings.HasPrefix(name, ".") // such as a temporary file
+		if ext != ending && ext != copyEnding && name != disk.LockName && !isHidden {
+			return fmt.Errorf("%s: no work folder: it has %s; choose another name", dir, name)
 		}
 	}
 	return err
-}
-
-func writeVersion(d *disk.Disk, path string) error {
-	if _, err := d.Stat(path); err == nil {
-		return nil
-	}
-	f, err := d.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if _, err := f.Write([]byte(version)); err != nil {
-		return err
-	}
-	return f.Commit()
 }
 
 // load reads the list of a work file.
@@ -287,7 +257,7 @@ func keyOf(ctx context.Context, f input.File, cfg *ingest.Config) (k key, err er
 	o := &cfg.Document
 	k = key{Path: f.Path, Absolute: f.Path, InFolder: f.Root != "", Size: -1, Job: cfg.Job, Recipe: cfg.Recipe,
 		Extract: o.Extract, Format: o.Format, Text: o.TextField, ID: o.IDField, Values: o.ValueFields,
-		Longest: o.MaxDocumentBytes, Exact: cfg.Exact, Sketches: cfg.Sketches}
+		Longest: o.MaxDocumentBytes, Exact: cfg.Exact, Sketches: cfg.Sketches, Entries: version}
 	if object.Is(f.Path) {
 		x, err := object.From(ctx).Open(ctx, f.Path)
 		if err != nil {

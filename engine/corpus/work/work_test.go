@@ -224,7 +224,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestBadFolder checks that a folder that is no work folder, or has another version, is refused and not changed. A
+// TestBadFolder checks that a folder that is no work folder is refused and not changed. A
 // damaged file in a work folder is reported, removed, and read again.
 func TestBadFolder(t *testing.T) {
 	in, dir := inputs(t), t.TempDir()
@@ -246,14 +246,6 @@ func TestBadFolder(t *testing.T) {
 		t.Fatalf("%v %q %+v", err, got.warned, got.taken)
 	}
 	requireSame(t, got, want)
-	for version, says := range map[string]string{"ndd dedup --work, version 3\n": "another version",
-		"": "it has 0 of 22 bytes"} {
-		os.WriteFile(filepath.Join(dir, versionName), []byte(version), 0o644)
-		if _, err := run(t.Context(), nil, in, dir, 1, all, format.Options{}); err == nil ||
-			!strings.Contains(err.Error(), says) {
-			t.Error(err)
-		}
-	}
 }
 
 // TestFaults checks that if any call to the disk fails, for example because the disk is full, the run succeeds or
