@@ -94,17 +94,9 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 	o.TempDir = folder.Dir()
 	const generation = 1
 	storeOptions := store.Options{Random: o.Random, Disk: o.Disk}
-	s, err := writeSegment(ctx, filepath.Join(folder.Dir(), "00000001.segment"), generation, storeOptions, input.Input, o)
+	s, err := writeSegment(ctx, filepath.Join(folder.Dir(), "00000001"), generation, storeOptions, input, o)
 	if err != nil {
 		return err
-	}
-	if input.sketches != nil {
-		file, err := writeSketches(filepath.Join(folder.Dir(), "00000001.sketches"), generation, storeOptions, s.ID,
-			s.Documents, input.sketches)
-		if err != nil {
-			return err
-		}
-		s.Sketches = &file
 	}
 	// Write the manifest, which makes them an index.
 	m := &Manifest{K: o.Design.K, Recipe: recipe, Segments: []ManifestSegment{s},
@@ -210,14 +202,21 @@ func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
 	return in, nil
 }
 
-// writeSegment writes the file of a segment and returns its entry for the manifest.
+// writeSegment writes the files of a segment and of its sketches, named base with an ending, and returns their entry for
+// the manifest.
 func writeSegment(
-	ctx context.Context, path string, generation uint64, files store.Options, input segment.Input, o segment.Options,
-) (ManifestSegment, error) {
-	file, err := writeFile(path, store.KindSegment, generation, files, func(w *store.Writer) error {
-		return segment.Write(ctx, w, input, o)
+	ctx context.Context, base string, generation uint64, files store.Options, in input, o segment.Options,
+) (entry ManifestSegment, err error) {
+	entry.Documents = uint64(in.Len())
+	entry.ManifestFile, err = writeFile(base+".segment", store.KindSegment, generation, files, func(w *store.Writer) error {
+		return segment.Write(ctx, w, in.Input, o)
 	})
-	return ManifestSegment{ManifestFile: file, Documents: uint64(input.Len())}, err
+	if err != nil || in.sketches == nil {
+		return entry, err
+	}
+	file, err := writeSketches(base+".sketches", generation, files, entry.ID, entry.Documents, in.sketches)
+	entry.Sketches = &file
+	return entry, err
 }
 
 // unique applies the conflict policy to the IDs of an input and returns the number of documents that it drops. A first

@@ -249,34 +249,25 @@ func (u *upkeep) toFile(ctx context.Context, c *newSegment, bytes uint64, o segm
 	number, generation := f.files, f.manifest.Generation
 	f.files++
 	f.mu.Unlock()
-	path := filepath.Join(f.dir, fmt.Sprintf("%08d.segment", number))
-	docsPath := filepath.Join(f.dir, fmt.Sprintf("%08d.documents", number))
-	sketches := filepath.Join(f.dir, fmt.Sprintf("%08d.sketches", number))
+	base := filepath.Join(f.dir, fmt.Sprintf("%08d", number))
 	defer func() {
 		if err != nil { // no manifest names them
-			for _, p := range []string{path, docsPath, sketches} {
-				f.disk.Remove(p)
+			for _, ending := range []string{".segment", ".documents", ".sketches"} {
+				f.disk.Remove(base + ending)
 			}
 		}
 	}()
 	// Write the segment, its documents and its sketches.
 	files := f.options()
 	files.Bytes = bytes
-	if entry, err = writeSegment(ctx, path, generation, files, c.Input, o); err != nil {
+	if entry, err = writeSegment(ctx, base, generation, files, c.input, o); err != nil {
 		return nil, entry, err
 	}
-	file, err := writeDocuments(docsPath, generation, f.options(), entry.ID, c.documents, &u.key, c.IDs)
+	file, err := writeDocuments(base+".documents", generation, f.options(), entry.ID, c.documents, &u.key, c.IDs)
 	if err != nil {
 		return nil, entry, err
 	}
 	entry.DocsFile = &file
-	if c.sketches != nil {
-		file, err := writeSketches(sketches, generation, files, entry.ID, entry.Documents, c.sketches)
-		if err != nil {
-			return nil, entry, err
-		}
-		entry.Sketches = &file
-	}
 	// Open them as a reader does.
 	manifest := &Manifest{K: u.config.Design.K, Segments: []ManifestSegment{entry}, Generation: generation}
 	result, err = manifest.openSegment(f.disk, f.dir, 0, c.first, manifest.mapper(f.disk))

@@ -65,6 +65,11 @@ type flush struct {
 	refused   uint64       // writer.refused when it began
 }
 
+// note records in a manifest that the log before the flush is not needed.
+func (f *flush) note(m *Manifest) {
+	m.Live.FirstLog, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
+}
+
 // flush makes one file of the memtables:
 //
 //	freeze the memtable, rotate the log     write the segment      publish the manifest
@@ -87,7 +92,7 @@ func (u *upkeep) flushBefore(ctx context.Context, gap uint64) (rows.DocID, error
 		return 0, err
 	}
 	if len(f.memtables) == 0 && len(f.deleted) == 0 {
-		return f.next, u.emptyLog(f)
+		return f.next, u.removeLog(f)
 	}
 	err = u.flushTo(ctx, f)
 	u.writer.mu.Lock()
@@ -158,7 +163,7 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 	}
 	return u.rewrite(ctx, w, o, func(m *Manifest, entry ManifestSegment) {
 		m.Segments = append(m.Segments, entry)
-		m.Live.FirstLog, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
+		f.note(m)
 	})
 }
 
@@ -196,17 +201,13 @@ func (u *upkeep) rewrite(ctx context.Context, w *rewrite, o segment.Options, edi
 	return u.makeSegment(ctx, &g.newSegment, w.Edit, w.bytes, o, edit)
 }
 
-// emptyLog records that the log before the flush is not needed, if memory is empty.
-func (u *upkeep) emptyLog(f flush) error {
-	if !u.folder.durable() {
+// removeLog removes the log before a flush of nothing, if there is one.
+func (u *upkeep) removeLog(f flush) error {
+	live := u.folder.current().Live
+	if !u.folder.durable() || f.mark.File == live.FirstLog && f.mark.Last == wal.Position(live.Last) {
 		return nil
 	}
-	if live := u.folder.current().Live; f.mark.File == live.FirstLog && f.mark.Last == wal.Position(live.Last) {
-		return nil
-	}
-	if err := u.writer.nameLog(func(m *Manifest) {
-		m.Live.FirstLog, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
-	}); err != nil {
+	if err := u.writer.nameLog(f.note); err != nil {
 		return err
 	}
 	return u.writer.log.Remove(f.mark)

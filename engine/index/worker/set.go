@@ -155,7 +155,10 @@ func (s *Segment) fill(ctx context.Context, f *store.File, sizes []uint64, place
 		if err := copySections(ctx, host, arena, sectionsOf(f, t), copies); err != nil {
 			return err
 		}
-		s.countPages(arena)
+		pages := arena.Placement()
+		s.set.mu.Lock()
+		s.arenas[len(s.arenas)-1].pages = pages
+		s.set.mu.Unlock()
 	}
 	s.Segment, err = segment.Open(source{f, copies})
 	return err
@@ -176,14 +179,6 @@ func (s *Segment) arena(n *node, bytes uint64) (*numa.Arena, error) {
 	defer s.set.mu.Unlock()
 	s.arenas = append(s.arenas, nodeArena{Arena: a, reserved: r, node: n})
 	return a, nil
-}
-
-// countPages records where the pages of the last arena are, after they have been written.
-func (s *Segment) countPages(a *numa.Arena) {
-	pages := a.Placement()
-	s.set.mu.Lock()
-	defer s.set.mu.Unlock()
-	s.arenas[len(s.arenas)-1].pages = pages
 }
 
 // Close releases the memory of a segment's tables. Closing the last segment stops the workers. No request and no

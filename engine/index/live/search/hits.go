@@ -244,8 +244,7 @@ type groupScratch struct {
 // hides reports whether some documents of segments may be hidden from the request.
 func (c *Searcher) hides(w version.View) bool {
 	return slices.ContainsFunc(w.Version.Segments, func(s *version.Segment) bool {
-		return s.MayHide(w.Now) ||
-			c.sketchesIn(s) != nil
+		return s.MayHide(w.Now) || c.sketchesIn(s) != nil
 	})
 }
 

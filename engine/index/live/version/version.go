@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
+	"sort"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -47,12 +48,7 @@ func (v *Version) End() rows.DocID { return v.Newest().End() }
 
 // MemtableOf returns the memtable of a document, or nil.
 func (v *Version) MemtableOf(doc rows.DocID) *memtable.Table {
-	i, _ := slices.BinarySearchFunc(v.Memtables, doc, func(m *memtable.Table, doc rows.DocID) int {
-		if m.End() <= doc {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(v.Memtables), func(i int) bool { return v.Memtables[i].End() > doc })
 	if i < len(v.Memtables) && doc >= v.Memtables[i].First {
 		return v.Memtables[i]
 	}
@@ -79,19 +75,11 @@ func (v *Version) Buffered() (docs uint64) {
 
 // SegmentOf returns the segment that has or had a document, or nil.
 func (v *Version) SegmentOf(doc rows.DocID) *Segment {
-	i, found := slices.BinarySearchFunc(v.Segments, doc, func(s *Segment, doc rows.DocID) int {
-		switch {
-		case s.End() <= doc:
-			return -1
-		case s.FirstDoc > doc:
-			return 1
-		}
-		return 0
-	})
-	if !found {
-		return nil
+	i := sort.Search(len(v.Segments), func(i int) bool { return v.Segments[i].End() > doc })
+	if i < len(v.Segments) && doc >= v.Segments[i].FirstDoc {
+		return v.Segments[i]
 	}
-	return v.Segments[i]
+	return nil
 }
 
 // Memory returns the memory of the version in bytes, without mapped files.
