@@ -35,7 +35,7 @@ const unflushedMax = 8
 // hasRoom reports whether documents may be inserted now.
 func (a *admission) hasRoom() bool {
 	v := a.versions.Current()
-	return v.Buffered() <= unflushedMax*a.config.memtableDocs() && (a.short == nil || !a.mustFlush(v))
+	return v.Buffered() <= unflushedMax*a.config.flushDocs && (a.short == nil || !a.mustFlush(v))
 }
 
 // mustFlush reports whether a flush of a version's memtables is due: one is full, or memory is short and a flush would

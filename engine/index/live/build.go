@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"slices"
 
 	"example.org/ndd/engine/corpus/ndf"
 	"example.org/ndd/engine/corpus/simhash"
@@ -279,19 +280,11 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 
 // restrict removes rows from an input of chunks.
 func restrict(in *input, kept *segment.RowSet) {
-	// Cut the removed rows out of the chunks.
-	var chunks [][]uint64
-	first := uint64(0) // first row of a chunk
-	for _, c := range in.Chunks {
-		kept.Runs(first, first+uint64(len(c)), func(row, n uint64) bool {
-			chunks = append(chunks, c[row-first:][:n])
-			return true
-		})
-		first += uint64(len(c))
+	in.Chunks = slices.Collect(keepRows(slices.Values(in.Chunks), kept))
+	if in.sketches != nil {
+		in.sketches = keepRows(in.sketches, kept)
 	}
-	// Skip their IDs and sketches.
-	ids, sketches := in.IDs, in.sketches
-	in.Chunks = chunks
+	ids := in.IDs
 	in.IDs = func(yield func(string, error) bool) {
 		row := uint64(0)
 		for id, err := range ids {
@@ -301,20 +294,18 @@ func restrict(in *input, kept *segment.RowSet) {
 			row++
 		}
 	}
-	if sketches == nil {
-		return
-	}
-	in.sketches = func(yield func([]sketch.Sketch) bool) {
-		row, selected := uint64(0), []sketch.Sketch(nil)
-		for part := range sketches {
-			selected = selected[:0]
-			for i := range part {
-				if kept.Has(row) {
-					selected = append(selected, part[i])
-				}
-				row++
-			}
-			if len(selected) > 0 && !yield(selected) {
+}
+
+// keepRows yields the values of some rows. parts has the values of all rows, some at a time.
+func keepRows[T any](parts iter.Seq[[]T], kept *segment.RowSet) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		first, more := uint64(0), true // first row of a part
+		for part := range parts {
+			kept.Runs(first, first+uint64(len(part)), func(row, n uint64) bool {
+				more = yield(part[row-first:][:n])
+				return more
+			})
+			if first += uint64(len(part)); !more {
 				return
 			}
 		}

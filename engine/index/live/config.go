@@ -1,12 +1,10 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"time"
 
 	"example.org/ndd/engine/corpus/simhash"
-	"example.org/ndd/engine/index/live/memtable"
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/index/live/version"
 	"example.org/ndd/engine/index/table"
@@ -54,11 +52,6 @@ type simulation struct {
 	noFlushes bool                 // nothing flushes memtables in the background
 	now       func() time.Time     // nil is time.Now
 	monotonic func() time.Duration // nil uses now
-}
-
-// memtableDocs returns the capacity of a memtable.
-func (c *Config) memtableDocs() uint64 {
-	return min(cmp.Or(c.flushDocs, memtable.MaxDocs), memtable.MaxDocs)
 }
 
 // indexState is the common state of the parts of an index. Its fields are set before the index is used.

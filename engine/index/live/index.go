@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"example.org/ndd/engine/index/live/memtable"
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/index/live/search"
 	"example.org/ndd/engine/index/live/version"
@@ -55,10 +57,11 @@ func New(c Config, segments ...*segment.Segment) (*Index, error) {
 // newIndex returns an index without a version, whose background work has not started.
 func newIndex(c Config) *Index {
 	s := &indexState{config: c, flushes: make(chan struct{}, 1), merges: make(chan struct{}, 1)}
+	s.config.flushDocs = min(cmp.Or(c.flushDocs, memtable.MaxDocs), memtable.MaxDocs)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	w := &writer{indexState: s, state: docState{indexState: s, space: admission{indexState: s}}, ids: idLookup{indexState: s}}
 	x := &Index{indexState: s, writer: w, upkeep: &upkeep{indexState: s, writer: w}}
-	x.config.Budget, x.folder = c.Budget.OrMachine(), inMemory()
+	s.config.Budget, s.folder = c.Budget.OrMachine(), inMemory()
 	x.versions.Clock.System, x.versions.Clock.Monotonic = c.now, c.monotonic
 	x.searchers = search.NewPool(&x.versions)
 	x.checkers.New = func() any {

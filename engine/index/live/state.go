@@ -46,7 +46,7 @@ func (st *docState) applyEdit(e version.Edit) error {
 // newMemtable returns an empty memtable for documents from number first on.
 func (st *docState) newMemtable(first rows.DocID) *memtable.Table {
 	c := &st.config
-	o := memtable.Options{First: first, MaxDocs: int(c.memtableDocs()), MaxBytes: st.space.memtableBytes(), K: c.Design.K,
+	o := memtable.Options{First: first, MaxDocs: int(c.flushDocs), MaxBytes: st.space.memtableBytes(), K: c.Design.K,
 		Sketches: c.Sketches}
 	if c.IDs {
 		o.Key = &st.key
