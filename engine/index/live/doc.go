@@ -32,7 +32,7 @@
 //
 // Full memtables become a segment: a flush freezes them and rotates the log, writes the segment, publishes a manifest
 // and removes the old log. A segment is merged with all later ones when they have five thirds of its documents, or
-// alone when a quarter of its documents are deleted or expired (segments.go). After a hundred flushes each document was
+// alone when a quarter of its documents are deleted or expired (policy.go). After a hundred flushes each document was
 // written 3.8 times, and at most seven segments are left. Flushes and merges write only changes in the log. A document
 // keeps its number forever.
 //

@@ -16,9 +16,6 @@ import (
 // ErrConflict is wrapped if an ID is taken and conflicts are refused.
 var ErrConflict = errors.New("a document with this ID already exists")
 
-// ErrTooMany is wrapped if a call has more documents than fit in one record.
-var ErrTooMany = errors.New("too many documents for one call")
-
 // An Outcome is the result of inserting a document. If Inserted is false and Near is empty, a document with the same ID
 // exists: Doc is its number.
 type Outcome struct {

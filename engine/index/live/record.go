@@ -123,6 +123,9 @@ func appendDocIDs(dst []byte, docs []rows.DocID) []byte {
 	return appendUvarints(binary.AppendUvarint(dst, uint64(len(docs))), memory.Cast[uint64](docs)...)
 }
 
+// ErrTooMany is wrapped if a call has more documents than fit in one record.
+var ErrTooMany = errors.New("too many documents for one call")
+
 // checkRecord refuses documents that do not fit in one record of a log, even without a log.
 func checkRecord(docs []rows.Doc, c *Config) error {
 	if n := recordBytes(docs, c); n > wal.RecordMax {

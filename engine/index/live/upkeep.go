@@ -167,40 +167,6 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 	})
 }
 
-// A rewrite describes a segment that replaces segments or memtables and has their live documents.
-type rewrite struct {
-	version.Edit
-	first      rows.DocID   // at most its first document
-	older      []rows.DocID // deletions of earlier documents
-	refused    uint64       // writer.refused when the parts were chosen
-	docs       uint64       // estimated number of documents
-	bytes      uint64       // estimated size of the files
-	inputBytes uint64       // memory of the documents until they are written
-	spare      uint64       // memory that is already reserved
-}
-
-// rewrite makes a segment and replaces its sources by it: in the manifest, by edit, and in the index.
-func (u *upkeep) rewrite(ctx context.Context, w *rewrite, o segment.Options, edit func(*Manifest, ManifestSegment)) error {
-	reservation, err := u.reserveFiles(w, &o)
-	if err != nil {
-		return err
-	}
-	defer reservation.Release()
-	// Collect the documents, and make sure that none of them may still be undone.
-	g, err := gather(w.Remove, w.RemoveMemtables, w.first, &u.config, u.versions.Clock.Now())
-	if err != nil {
-		return err
-	}
-	defer g.fingerprints.Free()
-	if err := u.writer.settled(w.refused); err != nil {
-		return err
-	}
-	// Write the segment, and let it replace the others.
-	slices.Sort(w.older)
-	g.tombstones = slices.Compact(w.older)
-	return u.makeSegment(ctx, &g.newSegment, w.Edit, w.bytes, o, edit)
-}
-
 // removeLog removes the log before a flush of nothing, if there is one.
 func (u *upkeep) removeLog(f flush) error {
 	live := u.folder.current().Live
@@ -239,37 +205,6 @@ func mark(segments []*version.Segment, busy bool) {
 	for _, s := range segments {
 		s.Busy = busy
 	}
-}
-
-// install replaces the parts that e removes by a segment, or by nothing if result is nil: in the manifest, by edit, and
-// in the index. After an error the segment is closed and its files stay, because a manifest may name them.
-func (u *upkeep) install(e version.Edit, result *version.Segment, edit func(*Manifest)) error {
-	u.folder.mu.Lock()
-	defer u.folder.mu.Unlock()
-	if err := u.folder.publish(edit); err != nil {
-		if result != nil {
-			result.Close()
-		}
-		return err
-	}
-	for _, s := range e.Remove {
-		s.Dropped = true
-	}
-	u.writer.mu.Lock() // against inserts, which add memtables, and deletions
-	defer u.writer.mu.Unlock()
-	defer u.writer.state.space.wakeWaiting()
-	if result != nil {
-		deleted := handDeletions(e, result)
-		if u.folder.durable() {
-			u.writer.state.deleted = append(u.writer.state.deleted, deleted...)
-		}
-		e.Add = []*version.Segment{result}
-	}
-	if len(e.Remove) == 0 && len(e.RemoveMemtables) == 0 {
-		u.writer.added.Add(1)
-	}
-	u.writer.state.applyEdit(e) // errors only concern freeing the old segments
-	return nil
 }
 
 // mergeDue merges or drops the segments that pick returns. It returns false if there are none.
