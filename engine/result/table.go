@@ -58,26 +58,23 @@ type encoder interface {
 
 // NewTableWriter returns a writer of a table to w in one of the formats of [Tables].
 func NewTableWriter(w io.Writer, f Format, columns ...Column) *TableWriter {
-	return &TableWriter{columns: columns, encoder: newEncoder(w, f, columns)}
-}
-
-func newEncoder(w io.Writer, f Format, columns []Column) encoder {
+	t := &TableWriter{columns: columns}
 	switch f {
 	case TSV:
-		return newTSVEncoder(w, columns)
+		t.encoder = newTSVEncoder(w, columns)
 	case JSON:
-		return newJSONEncoder(w, columns)
+		t.encoder = newJSONEncoder(w, columns)
 	case Parquet:
-		return newParquetEncoder(w, columns)
+		t.encoder = newParquetEncoder(w, columns)
+	default:
+		panic(fmt.Sprintf("result: no tables in format %v", f))
 	}
-	panic(fmt.Sprintf("result: no tables in format %v", f))
+	return t
 }
 
 // WithoutHeader omits the header of TSV. It must be called before the first row.
-func (t *TableWriter) WithoutHeader() { withoutHeader(t.encoder) }
-
-func withoutHeader(to encoder) {
-	if e, ok := to.(*lineEncoder); ok {
+func (t *TableWriter) WithoutHeader() {
+	if e, ok := t.encoder.(*lineEncoder); ok {
 		e.line = nil
 	}
 }

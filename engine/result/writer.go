@@ -44,9 +44,9 @@ func NewWriter(w io.Writer, f Format, query Kind, verified bool, lookup func(doc
 	if verified {
 		columns = append(columns, Column{Name: "similarity", Kind: Real, Optional: true})
 	}
-	to := newEncoder(w, f, columns)
-	withoutHeader(to) // so that parts of a result can be concatenated
-	return &Writer{lookup: lookup, encoder: to, query: query, verified: verified}
+	t := NewTableWriter(w, f, columns...)
+	t.WithoutHeader() // so that parts of a result can be concatenated
+	return &Writer{lookup: lookup, encoder: t.encoder, query: query, verified: verified}
 }
 
 // Write writes a row. It returns an error of the stream or of lookup.

@@ -185,12 +185,3 @@ func numberRepeats(hashes []uint64) {
 	}
 	slices.Sort(hashes)
 }
-
-// Set returns the set of some signatures.
-func Set(signatures []Signature) []uint64 {
-	var g Gatherer
-	for _, s := range signatures {
-		g.Add(s)
-	}
-	return g.Set()
-}
