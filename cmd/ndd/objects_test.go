@@ -118,6 +118,15 @@ func TestObjectOutputs(t *testing.T) {
 	}
 }
 
+// TestObjectRows checks that compare reads the row of an object as the row of a file.
+func TestObjectRows(t *testing.T) {
+	_, dir := objects(t)
+	files := nddOut(t, exitDone, "compare", dir+"/in/deep/b.jsonl:1", dir+"/in/a.jsonl.gz:2")
+	if got := nddOut(t, exitDone, "compare", "s3://docs/in/deep/b.jsonl:1", "s3://docs/in/a.jsonl.gz:2"); got != files {
+		t.Errorf("%s\nwant\n%s", got, files)
+	}
+}
+
 // TestObjectShares checks that the three steps of a job in shares read and write objects. The copies equal the copies
 // of one run.
 func TestObjectShares(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"example.org/ndd/engine/corpus/ndf"
 	"example.org/ndd/engine/near/shingle"
 	"example.org/ndd/engine/result"
+	"example.org/ndd/engine/storage/object"
 )
 
 type compareFlags struct {
@@ -100,8 +101,11 @@ func namedDocument(ctx context.Context, g *cli.Files, name string, o format.Opti
 		case err != nil || hasRow:
 			return doc, err
 		case len(docs) == 1:
-			return doc, fmt.Errorf("%s: holds more than one document: name one of them by its row, such as %s:%d", file, file,
-				max(docs[0].Line, 1))
+			hint := "name one of them, such as " + input.Place(docs[0].Source, docs[0].Line)
+			if file == input.Stdin {
+				hint = "put them in a file, and name a row of it"
+			}
+			return doc, fmt.Errorf("%s: holds more than one document: %s", file, hint)
 		}
 		docs = append(docs, doc)
 	}
@@ -115,14 +119,14 @@ func namedDocument(ctx context.Context, g *cli.Files, name string, o format.Opti
 }
 
 // cutRow splits FILE:ROW into the file and the row, from 1. It returns only the name if a file has the whole name, or
-// if there is no file FILE.
+// if FILE is neither a file nor the address of an object.
 func cutRow(name string) (file string, row int, ok bool) {
 	colon := strings.LastIndexByte(name, ':')
 	row, err := strconv.Atoi(name[colon+1:])
 	if _, whole := os.Lstat(name); colon <= 0 || err != nil || row < 1 || !errors.Is(whole, fs.ErrNotExist) {
 		return name, 0, false
 	}
-	if _, err = os.Stat(name[:colon]); err != nil {
+	if _, err = os.Stat(name[:colon]); err != nil && !object.Is(name[:colon]) {
 		return name, 0, false
 	}
 	return name[:colon], row, true
