@@ -71,52 +71,20 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 // with o.Sketches, sketches. With o.Find.Exact, the hashes of the texts are compared in place of the fingerprints.
 func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, err error) {
 	c := NewCorpus(nil, o)
+	files, err := openPrints(paths, o.Open)
 	defer func() {
+		for _, f := range files {
+			f.Close() // the corpus has all rows
+		}
 		if err != nil {
 			c.Close()
 		}
 	}()
-	// Open all files.
-	n, files := 0, []*ndf.File(nil)
-	defer func() { // the corpus has all rows
-		for _, f := range files {
-			f.Close()
-		}
-	}()
-	for _, path := range paths {
-		f, err := ndf.Open(path, o.Open)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, f)
-		n += int(f.Len())
-	}
-	// All files must have IDs, sketches and hashes, as far as these are needed.
-	ids, err := ndf.HaveIDs(files)
 	if err != nil {
 		return nil, err
 	}
-	if c.o.Sketches {
-		if c.o.Sketches, err = ndf.HaveSketches(files); err != nil {
-			return nil, err
-		}
-	}
-	for _, f := range files {
-		if o.Find.Exact && !f.HasHashes() {
-			return nil, fmt.Errorf("%s %w: make its fingerprints again, or give the documents", f.Path(), ErrNoHashes)
-		}
-	}
-	c.isHashed = slices.ContainsFunc(files, (*ndf.File).HasHashes)
-	// Fail before all files are read, if shares are missing, memory is short, or the options need texts.
-	parts, err := ndf.Parts(files)
+	ids, parts, err := c.checkPrints(files)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.room.checkCompare(n); err != nil {
-		return nil, err
-	}
-	c.recipe = files[0].Recipe()
-	if err := o.Keep.CheckPrints(c.recipe != nil); err != nil && n > 0 { // fail before reading all files
 		return nil, err
 	}
 	if c.sources.IsUnknown = slices.ContainsFunc(files, (*ndf.File).IsShare); !c.sources.IsUnknown {
@@ -141,6 +109,51 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		}
 	}
 	return c, cmp.Or(err, c.sources.Check(), c.end(), ctx.Err())
+}
+
+// openPrints opens fingerprint files. The caller closes them, even if there is an error.
+func openPrints(paths []string, o ndf.OpenOptions) (files []*ndf.File, err error) {
+	for _, path := range paths {
+		f, err := ndf.Open(path, o)
+		if err != nil {
+			return files, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// checkPrints returns an error, before all files are read, if the files lack data that the options need, if shares are
+// missing, or if memory is short. It returns whether the files have IDs, and their parts.
+func (c *Corpus) checkPrints(files []*ndf.File) (ids bool, parts []ndf.Part, err error) {
+	// All files must have IDs, sketches and hashes, as far as these are needed.
+	if ids, err = ndf.HaveIDs(files); err != nil {
+		return false, nil, err
+	}
+	if c.o.Sketches {
+		if c.o.Sketches, err = ndf.HaveSketches(files); err != nil {
+			return false, nil, err
+		}
+	}
+	n := 0
+	for _, f := range files {
+		if n += int(f.Len()); c.o.Find.Exact && !f.HasHashes() {
+			return false, nil, fmt.Errorf("%s %w: make its fingerprints again, or give the documents", f.Path(), ErrNoHashes)
+		}
+	}
+	c.isHashed = slices.ContainsFunc(files, (*ndf.File).HasHashes)
+	// The shares must be complete, and the memory and the values for the order must suffice.
+	if parts, err = ndf.Parts(files); err != nil {
+		return false, nil, err
+	}
+	if err := c.room.checkCompare(n); err != nil {
+		return false, nil, err
+	}
+	c.recipe = files[0].Recipe()
+	if err := c.o.Keep.CheckPrints(c.recipe != nil); err != nil && n > 0 {
+		return false, nil, err
+	}
+	return ids, parts, nil
 }
 
 // ErrNoHashes is the error for a fingerprint file without the hashes that [Options].Exact compares.
