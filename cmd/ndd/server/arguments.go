@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,8 +11,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"example.org/ndd/cmd/ndd/server/strict"
 	"example.org/ndd/engine"
@@ -38,7 +37,7 @@ func readParameters(query string, names []string) ([]byte, *problem) {
 	if err != nil {
 		return nil, fieldProblem("query", "%v", err)
 	}
-	object := []byte("{")
+	fields := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(values)) { // in order, so that the same request always gets the same error
 		list := values[name]
 		switch {
@@ -48,18 +47,19 @@ func readParameters(query string, names []string) ([]byte, *problem) {
 			return nil, fieldProblem("query."+name, "unknown query parameter: there are %s", strings.Join(names, ", "))
 		case len(list) > 1:
 			return nil, fieldProblem("query."+name, "given %d times", len(list))
-		}
-		if len(object) > 1 {
-			object = append(object, ',')
-		}
-		object = append(strconv.AppendQuote(object, name), ':')
-		if n, err := strconv.Atoi(list[0]); err == nil && (name == "k" || name == "limit") {
-			object = strconv.AppendInt(object, int64(n), 10)
-		} else if object, err = jsontext.AppendQuote(object, list[0]); err != nil {
+		case !utf8.ValidString(list[0]):
 			return nil, fieldProblem("query."+name, "is not UTF-8")
 		}
+		fields[name] = list[0]
+		if n, err := strconv.Atoi(list[0]); err == nil && (name == "k" || name == "limit") {
+			fields[name] = n
+		}
 	}
-	return append(object, '}'), nil
+	object, err := json.Marshal(fields)
+	if err != nil {
+		return nil, fieldProblem("query", "%v", err)
+	}
+	return object, nil
 }
 
 // conflicts are the values of on_conflict.
