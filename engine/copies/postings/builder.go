@@ -31,13 +31,13 @@ type Room struct {
 	Disk  *disk.Disk // default: the disk of the system
 }
 
-// columnIn returns an empty column of numbers.
-func columnIn[T uint32 | uint64](r Room) spill.Column[T] {
-	return spill.NewColumn[T](r.Disk, r.Dir, "signatures", r.Bytes)
+// columnIn returns an empty column of numbers that is moved to a file in the place of r beyond a number of bytes.
+func columnIn[T uint32 | uint64](r Room, bytes uint64) spill.Column[T] {
+	return spill.NewColumn[T](r.Disk, r.Dir, "signatures", bytes)
 }
 
 // NewBuilder returns an empty Builder. The caller closes it.
-func NewBuilder(r Room) *Builder { return &Builder{room: r, hashes: columnIn[uint64](r)} }
+func NewBuilder(r Room) *Builder { return &Builder{room: r, hashes: columnIn[uint64](r, r.Bytes)} }
 
 // Add adds the set of the next document: distinct hashes, ascending. A document with an empty set
 // has no pairs. If the temporary file cannot be written, a later call returns the error.
@@ -95,11 +95,4 @@ func (b *Builder) chunks(docs []uint32) (all radix.Chunks) {
 		i = j
 	}
 	return all
-}
-
-// scratch returns a Room in the same place with another limit.
-func (b *Builder) scratch(bytes uint64) Room {
-	r := b.room
-	r.Bytes = bytes
-	return r
 }

@@ -36,7 +36,7 @@ const (
 
 // prefixes returns the prefixes of the documents, given their sizes by rank.
 func (b *Builder) prefixes(ctx context.Context, s *sharedSignatures, sizes []uint32, o *Options, r *Report) (*prefixes, error) {
-	p := &prefixes{lists: columnIn[uint32](b.scratch(o.share(resultShare))), docs: make([]prefix, len(sizes))}
+	p := &prefixes{lists: columnIn[uint32](b.room, o.share(resultShare)), docs: make([]prefix, len(sizes))}
 	// Compute the prefix length for each size.
 	result, last := prefix{}, uint32(0)
 	for rank, size := range sizes {

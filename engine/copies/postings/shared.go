@@ -25,7 +25,7 @@ type run struct {
 
 // shared sorts all signatures of the documents, and returns the signatures that several documents have.
 func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*sharedSignatures, error) {
-	s := &sharedSignatures{ranks: columnIn[uint32](b.scratch(o.share(resultShare)))}
+	s := &sharedSignatures{ranks: columnIn[uint32](b.room, o.share(resultShare))}
 	// Sort the signatures, as many at a time as the memory allows.
 	room := uint64(sortedMax)
 	if o.MemoryBytes > 0 {
