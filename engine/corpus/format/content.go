@@ -38,7 +38,7 @@ func (c *Content) Close() {
 	c.source.Close()
 }
 
-// Raw returns the compressed bytes of a file, for copying members or frames unchanged. It returns nil if the file is
+// Raw returns the compressed bytes of a file, for copying gzip members unchanged. It returns nil if the file is
 // not compressed or cannot be read at offsets.
 func (c *Content) Raw() io.ReaderAt {
 	if c.source == nil || c.r.Packing == unpack.None || !c.source.Seekable {

@@ -21,7 +21,7 @@
 // Each format is an iterator of units and errors ([cuts] in scan.go). An error comes with the place in the file where
 // the units end.
 //
-// If Options.Decoders is set, several goroutines decompress gzip members or zstd frames, and decode row groups of
+// If Options.Decoders is set, several goroutines decompress gzip members, and decode row groups of
 // Parquet files, before the reader needs them. The units are the same.
 //
 // Cutting is cheap. Decoding, parsing and stripping markup is expensive, so it can be done in other goroutines: a

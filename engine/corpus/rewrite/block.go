@@ -58,7 +58,7 @@ type block struct {
 	part, last bool // the block is a part of a member longer than a block; it is the last part
 }
 
-// A member is a member or frame of a copy.
+// A member is a gzip member or zstd frame of a copy.
 type member struct {
 	end    int           // end offset in the block
 	source *format.Range // range of the file if the member is copied unchanged; else nil

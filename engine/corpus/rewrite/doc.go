@@ -15,8 +15,8 @@
 //	                                        └------------columns--> pages --------> copy     Parquet
 //
 // JSONL, JSON, CSV, lines and WARC files are copied byte for byte, without the dropped lines or records. A copy has
-// the compression of its file, in blocks of 2 MiB. Each WARC record is a separate member. Gzip members, zstd frames
-// and whole files that lose nothing are copied unchanged. The package cannot write xz and bzip2, so copies of such
+// the compression of its file, in blocks of 2 MiB. Each WARC record is a separate member. Gzip members and
+// whole files that lose nothing are copied unchanged. The package cannot write xz and bzip2, so copies of such
 // files use zstd.
 //
 // Parquet files keep all columns of the remaining rows, in order, with their encodings and compression. Row groups and

@@ -114,7 +114,7 @@ func (j *Job) copyFiles(ctx context.Context, options format.Options, produce par
 	if err != nil {
 		return err
 	}
-	decoders := unpack.NewDecoders(threads, readAhead) // one thread uses decoders, too, because they find the starts of frames
+	decoders := unpack.NewDecoders(threads, readAhead)
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, produce,
 		func(ctx context.Context, files iter.Seq[*fileCopy]) error {
 			extractor := format.NewExtractor(ctx, options)

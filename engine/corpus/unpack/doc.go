@@ -2,9 +2,9 @@
 // bytes, and files that are not compressed. It also undoes the content codings of HTTP.
 //
 //	file ──► trail ──────────► pieces ─────────────► gzip, zstd, ... ──► Reader
-//	         remembers the     whole members or      in place, where     buffered content,
-//	         last bytes        frames, decompressed  there is no piece   its offset, a copy
-//	         (trail.go)        ahead (pieces.go)                         (reader.go)
+//	         remembers the     whole gzip members,   in place, where     buffered content,
+//	         last bytes        decompressed ahead    there is no piece   its offset, a copy
+//	         (trail.go)        (pieces.go)                               (reader.go)
 //
 // # Damage
 //

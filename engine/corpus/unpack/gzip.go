@@ -62,7 +62,7 @@ func (m *members) Read(p []byte) (n int, err error) {
 
 // newMembers returns the members of a file. The buffer disk is of raw.
 func newMembers(d *Decoders, raw *trail, disk *bufio.Reader) *members {
-	return &members{disk: disk, pieceReader: pieceReader{d: d, raw: raw, find: findMembers, decode: decodeMembers}}
+	return &members{disk: disk, pieceReader: pieceReader{d: d, raw: raw}}
 }
 
 // beginMember begins with the next piece, or reads the header of the next member. The error is io.EOF at the end of the
@@ -185,8 +185,8 @@ func isMember(b []byte) bool {
 		(system < 14 || system == 255)
 }
 
-// decodeMembers decompresses gzip members.
-func decodeMembers(_ *Decoders, p *piece) {
+// decode decompresses the members of a piece.
+func (p *piece) decode() {
 	in := bytes.NewReader(p.raw)
 	for in.Len() > 0 {
 		p.starts = append(p.starts, memberStart{int64(len(p.raw) - in.Len()), int64(len(p.content))})

@@ -6,21 +6,19 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
 	"example.org/ndd/engine/parallel"
 )
 
-// A compressed file that has many members (gzip) or frames (zstd) is cut into pieces of whole members or frames.
-// Several goroutines decompress them while the content before them is read:
+// A gzip file that has many members is cut into pieces of whole members. Several goroutines decompress them while the
+// content before them is read:
 //
 //	file    | member | member | member | member | member, too long | member |
 //	pieces  |------ piece ----|--- piece -------|     in place     |- piece |
 //
-// The length of a frame is in the headers of its blocks. The length of a gzip member is not stored. So a piece ends
-// where a header seems to begin, and its decompression must end there, too. A piece that does not, or that is damaged, is
-// read again in place. So content and errors are the same as with one goroutine. By chance, a header seems to begin once
-// in 2^40 bytes.
+// The length of a member is not stored. So a piece ends where a header seems to begin, and its decompression must end
+// there, too. A piece that does not, or that is damaged, is read again in place. So content and errors are the same as
+// with one goroutine. By chance, a header seems to begin once in 2^40 bytes.
 const (
 	pieceBytes      = 256 << 10 // bytes of the file in a piece, unless one member is longer
 	pieceMax        = 3 << 20   // maximum bytes of the file in a piece
@@ -34,35 +32,29 @@ type Decoders struct {
 	Room       parallel.Limit // bytes of all pieces, and of other data that is decoded ahead
 	Ahead      int            // maximum number of pieces of a file
 	PieceBytes int            // bytes of the file in a piece, unless one member is longer
-	zstd       *zstd.Decoder
-	pieces     sync.Pool // unused values of type *piece
+	pieces     sync.Pool      // unused values of type *piece
 }
 
 // NewDecoders returns decoders that use up to threads goroutines for a file. They use at most maxBytes of memory for all
 // files, unless the next piece of a file needs more.
 func NewDecoders(threads int, maxBytes int64) *Decoders {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(threads), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxMemory(pieceContentMax))
-	if err != nil {
-		panic(err) // these options are valid
-	}
-	d := &Decoders{Ahead: threads + 1, PieceBytes: pieceBytes, zstd: z}
+	d := &Decoders{Ahead: threads + 1, PieceBytes: pieceBytes}
 	d.Room.Max = maxBytes
 	d.pieces.New = func() any { return new(piece) }
 	return d
 }
 
-// A piece is some whole members or frames.
+// A piece is some whole members.
 type piece struct {
 	offset  int64 // offset in the file
 	raw     []byte
 	content []byte
-	starts  []memberStart // starts of its members or frames, in raw and content
+	starts  []memberStart // starts of its members, in raw and content
 	gzip    gzip.Reader
 	sound   bool
 }
 
-// A memberStart has the offsets of a member or frame in the file and in the content.
+// A memberStart has the offsets of a member in the file and in the content.
 type memberStart struct{ raw, out int64 }
 
 // memberStarts are the last starts that a reader has reached. When there are many, it forgets the earlier half.
@@ -101,10 +93,8 @@ func (m *memberStarts) read(p, content []byte) (n int, rest []byte) {
 
 // A pieceReader decompresses the pieces of a file ahead of its reader.
 type pieceReader struct {
-	d      *Decoders // nil: everything is read in place
-	raw    *trail
-	find   func(b []byte, limit int, ended bool) (n, content int) // returns the length of a piece at the beginning of b, or 0
-	decode func(*Decoders, *piece)
+	d   *Decoders // nil: everything is read in place
+	raw *trail
 
 	pieces  parallel.Queue[*piece] // if isTaken, next has returned the first one
 	isTaken bool                   // next has returned the first one of pieces
@@ -144,7 +134,7 @@ func (a *pieceReader) fill() {
 		for size := 2 * a.d.PieceBytes; n == 0 && size <= 2*max(pieceMax, a.d.PieceBytes); size *= 4 {
 			ended := false
 			b, ended = a.raw.peek(min(size, pieceMax))
-			n, content = a.find(b, a.d.PieceBytes, ended)
+			n, content = findMembers(b, a.d.PieceBytes, ended)
 			if ended || content > pieceContentMax {
 				break
 			}
@@ -160,7 +150,7 @@ func (a *pieceReader) fill() {
 		}
 		a.raw.offset += int64(n)
 		a.pieces.Add(p, int64(n+content), func() int64 {
-			a.decode(a.d, p)
+			p.decode()
 			return int64(len(p.raw) + cap(p.content))
 		})
 	}

@@ -32,7 +32,7 @@ type Reader struct {
 	source  io.Reader     // the content
 	offset  int64         // the offset of the next byte
 	decoder *decoder      // nil if the file is not compressed
-	starts  *memberStarts // starts of members in a gzip or zstd file, else empty
+	starts  *memberStarts // starts of members in a gzip file, else empty
 	copied  *tee          // nil if there is no copy
 	closer  func()
 }
@@ -60,11 +60,11 @@ func NewReader(src io.Reader, o Options) (*Reader, error) {
 		d.r, r.starts, r.closer = d.members, &d.members.memberStarts, d.members.drop
 	case Zstd:
 		d.raw = newTrail(disk, file, bufferFor(o.Bytes))
-		f, err := newFrames(o.Decoders, d.raw)
+		z, err := newZstd(d.raw)
 		if err != nil {
 			return nil, err
 		}
-		d.r, r.starts, r.closer = f, &f.memberStarts, f.close
+		d.r, r.closer = z, z.Close
 	case Xz:
 		if d.r, err = xz.NewReader(&xzSource{r: disk}); err != nil {
 			return nil, d.explain(err)
@@ -130,7 +130,7 @@ func (r *Reader) Copy() io.Reader {
 	return r.copied
 }
 
-// Member returns the offset in the file of the member or frame whose content begins at an offset. It knows the last
+// Member returns the offset in the file of the gzip member whose content begins at an offset. It knows the last
 // thousands that have been read.
 func (r *Reader) Member(offset int64) (raw int64, ok bool) {
 	if r == nil {
@@ -143,7 +143,7 @@ func (r *Reader) Member(offset int64) (raw int64, ok bool) {
 	return raw, ok
 }
 
-// NextMember returns the offset of the content of the first known member or frame after an offset. It returns a number
+// NextMember returns the offset of the content of the first known member after an offset. It returns a number
 // beyond all content if none is known. A Read that reaches a new member returns only the bytes before it.
 func (r *Reader) NextMember(offset int64) int64 {
 	if r == nil {
