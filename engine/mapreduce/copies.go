@@ -66,6 +66,9 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 		return err
 	}
 	pairs, _, err := x.sets.Join(ctx, o)
+	if errors.As(err, new(*postings.TooManyPairsError)) {
+		err = fmt.Errorf("a part of %d documents has %w: give smaller parts or more memory", o.Known, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"example.org/ndd/engine/copies/postings"
 	"example.org/ndd/engine/copies/spotsigs"
 	"example.org/ndd/engine/mapreduce"
+	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/oracle/files"
 	"example.org/ndd/engine/oracle/must"
 	"example.org/ndd/engine/result"
@@ -158,6 +159,24 @@ func TestCopiesEqual(t *testing.T) {
 		o.Copies = &mapreduce.CopyRows{Signatures: side}
 	})
 	wantError(t, err, mapreduce.ErrLost, "nosuch")
+}
+
+// TestManyPairs checks that more pairs of a part than the memory holds are an error that says what helps, and that with
+// little memory, signatures in temporary files give the same output.
+func TestManyPairs(t *testing.T) {
+	o := copies.Options{Method: copies.Winnow}
+	signed := runMap(t, mapreduce.Signatures{Copies: o}, textLines(texts(160), idOf))
+	job := mapreduce.CopiesDocs{Queries: files.New(t, "signatures.tsv", signed), Copies: o}
+	limited := func(bytes uint64) (string, error) {
+		return step(t, mapOf(job), signed, func(o *mapreduce.Options) { o.Budget = memory.NewBudget(memory.Set(bytes)) })
+	}
+	got, err := limited(100 << 10)
+	must.Do(t, err)
+	if want := runMap(t, job, signed); got != want {
+		t.Errorf("with little memory: %s", cmp.Diff(want, got))
+	}
+	_, err = limited(15 << 10)
+	wantError(t, err, nil, "a part of 160 documents has more than 64 pairs, which do not fit in the memory: give smaller parts or more memory")
 }
 
 // TestOtherSignatures checks that a map refuses a side file with signatures of another recipe.
