@@ -87,7 +87,11 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 		}
 	}
 	// Write the segment and its sketches to a new folder.
-	folder, err := createFolder(dir, &options)
+	create := o.Disk.CreateFolder
+	if options.Replace {
+		create = func(dir string) (*disk.Folder, error) { return o.Disk.ReplaceFolder(dir, isOwn(dir)) }
+	}
+	folder, err := create(dir)
 	if err != nil {
 		return err
 	}
@@ -116,14 +120,6 @@ func verifyFingerprints(ctx context.Context, files []*ndf.File, threads int) err
 		}
 	}
 	return nil
-}
-
-// createFolder begins the folder of the index.
-func createFolder(dir string, o *BuildOptions) (*disk.Folder, error) {
-	if o.Replace {
-		return o.Disk.ReplaceFolder(dir, isOwn(dir))
-	}
-	return o.Disk.CreateFolder(dir)
 }
 
 // isOwn returns a function that reports whether a file can be built again from fingerprint files: manifests and

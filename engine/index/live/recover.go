@@ -42,20 +42,22 @@ func (r *replay) run(dir string, m *Manifest, f *folder, segments []*version.Seg
 	}
 	// Publish the segments, and read the log.
 	err := r.writer.state.fill(segments, next)
+	start := time.Now()
 	switch {
-	case err != nil:
+	case err != nil || f == nil && m.Live == nil:
+		return err
 	case f != nil:
 		err = r.beginWriting(f, o)
-	case m.Live != nil:
-		err = r.readLog(dir, m, o)
+	default: // it changes nothing on the disk
+		r.report.Log, err = wal.Check(dir, m.Live.log(o.NoSync), r.apply)
 	}
+	r.report.Took = time.Since(start)
 	return err
 }
 
 // beginWriting opens an index with segments for writing: it becomes live if it was not, the files of unfinished work
 // are removed, and the log is read.
 func (r *replay) beginWriting(f *folder, o OpenOptions) (err error) {
-	start := time.Now()
 	r.folder, f.clock = f, &r.versions.Clock
 	if r.report.Removed, err = f.removeOrphans(); err != nil && !disk.IsUnwritable(err) {
 		return err
@@ -71,7 +73,6 @@ func (r *replay) beginWriting(f *folder, o OpenOptions) (err error) {
 	if err == nil {
 		err = r.writer.nameLog(func(*Manifest) {})
 	}
-	r.report.Took = time.Since(start)
 	// A full disk does not prevent opening: the index would also continue if the disk became full later.
 	if r.writer.log != nil && disk.IsUnwritable(err) {
 		r.report.RefusalErr, err = err, nil
@@ -122,14 +123,6 @@ func (r *replay) becomeLive() error {
 	}
 	f.manifest = &next
 	return nil
-}
-
-// readLog inserts the documents of the log into an index that is opened for reading. It changes nothing on the disk.
-func (r *replay) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
-	start := time.Now()
-	r.report.Log, err = wal.Check(dir, m.Live.log(o.NoSync), r.apply)
-	r.report.Took = time.Since(start)
-	return err
 }
 
 // apply applies a record of the log.

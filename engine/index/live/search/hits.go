@@ -143,12 +143,6 @@ func (a *Answers) Each(first int, emit func(query int, hits []Hit) error) error 
 	return nil
 }
 
-// cut drops the hits of queries from number n on.
-func (a *Answers) cut(n int) {
-	i, _ := slices.BinarySearch(a.queries, n)
-	a.Hits, a.queries = a.Hits[:i], a.queries[:i]
-}
-
 // room returns a list for n documents. Lists share arrays, which grow up to docsShared.
 func (a *Answers) room(n int) []rows.DocID {
 	if cap(a.docs)-len(a.docs) < n {

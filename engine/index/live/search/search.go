@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/index/live/memtable"
@@ -161,8 +162,9 @@ func (c *Searcher) SearchSome(w version.View, queries []uint64, k, docs int, swe
 		}
 		a, next, err := c.collect(w, 0, docs, c.Limits.Chunk)
 		if err == nil && next < len(c.matches) {
-			n = c.matches[next].Query // earlier queries are complete
-			a.cut(n)
+			n = c.matches[next].Query // only earlier queries are complete
+			i, _ := slices.BinarySearch(a.queries, n)
+			a.Hits, a.queries = a.Hits[:i], a.queries[:i]
 		}
 		return a, n, err
 	}
