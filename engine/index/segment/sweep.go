@@ -107,8 +107,7 @@ type sweep struct {
 	limit   int
 	threads int
 
-	mu      sync.Mutex // guards spare and matches
-	unused  []order    // orders that no table uses any more
+	mu      sync.Mutex // guards matches
 	matches [][]Match  // matches of each goroutine and table
 	count   atomic.Int64
 }
@@ -126,11 +125,12 @@ func (w *sweep) run(ctx context.Context, teams []Team) (*MatchLists, error) {
 			if tables == nil {
 				tables = w.segment.numbers
 			}
+			o := order{make([]uint64, len(w.queries)), make([]uint32, len(w.queries))}
 			for _, t := range tables {
 				if w.plan.search[t].Flips.Radius < 0 {
 					continue // not needed for this k
 				}
-				if err := w.table(ctx, t, &teams[i]); err != nil {
+				if err := w.table(ctx, t, &teams[i], &o); err != nil {
 					return err
 				}
 			}
@@ -149,32 +149,10 @@ type order struct {
 	rows []uint32
 }
 
-// take returns the order of table i. The caller returns it with [sweep.give].
-func (w *sweep) take(i int) (o order) {
-	w.mu.Lock()
-	if n := len(w.unused); n > 0 {
-		o, w.unused = w.unused[n-1], w.unused[:n-1]
-	}
-	w.mu.Unlock()
-	if o.keys == nil {
-		o = order{make([]uint64, len(w.queries)), make([]uint32, len(w.queries))}
-	}
-	radix.Rows(o.keys, o.rows, w.queries, w.segment.perms[i].Mask(), w.threads)
-	return o
-}
-
-// give makes the memory of an order available to other tables.
-func (w *sweep) give(o order) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.unused = append(w.unused, o)
-}
-
-// table sweeps table i with a team.
-func (w *sweep) table(ctx context.Context, i int, team *Team) error {
+// table sweeps table i with a team. It overwrites the order.
+func (w *sweep) table(ctx context.Context, i int, team *Team, o *order) error {
 	// Sort the queries in the order of the table, and find the regions.
-	o := w.take(i)
-	defer w.give(o)
+	radix.Rows(o.keys, o.rows, w.queries, w.segment.perms[i].Mask(), w.threads)
 	t := min(w.regions.bits(w.segment.tables[i], len(w.queries)), w.plan.search[i].Leading)
 	starts := regionStarts(o.keys, t)
 
@@ -184,7 +162,7 @@ func (w *sweep) table(ctx context.Context, i int, team *Team) error {
 	defer cancel(nil)
 	steps := make([]Step, max(team.Threads, 1))
 	for j := range steps {
-		r := sweeper{sweep: w, order: &o, table: i, regionBits: t, starts: starts}
+		r := sweeper{sweep: w, order: o, table: i, regionBits: t, starts: starts}
 		steps[j] = func() (ok bool, err error) {
 			defer store.EndFaults(store.BeginFaults(), &err)
 			region := int(next.Add(1)) - 1
