@@ -51,7 +51,7 @@ type Reader struct {
 	nextMarks []int  // offset of the next occurrence of each byte of marks
 	out       []byte
 	position  int // number of bytes of the text that are in out or left out
-	jumps     []Jump
+	jumps     []jump
 
 	room func(jumpBytes int) error // fails if there is no memory for the jumps; nil if there is no limit
 	err  error                     // error of room for the current text
@@ -62,11 +62,11 @@ type Reader struct {
 	width     int            // its longest line, in characters
 }
 
-// A Jump is an offset in the plain text at which the original text continues at another offset.
-type Jump struct {
-	Plain  int
-	Before int // end of the text before the jump
-	After  int // start of the text after the jump
+// A jump is an offset in the plain text at which the original text continues at another offset.
+type jump struct {
+	plain  int
+	before int // end of the text before the jump
+	after  int // start of the text after the jump
 }
 
 // NewReader returns a Reader. If room is not nil, the Reader calls it before the jumps of a text take more memory, with
@@ -87,7 +87,7 @@ func NewReader(ignore Ignore, room func(jumpBytes int) error) *Reader {
 }
 
 // jumpBytes is the memory of a jump.
-const jumpBytes = int(unsafe.Sizeof(Jump{}))
+const jumpBytes = int(unsafe.Sizeof(jump{}))
 
 // Read returns the plain text, which is valid until the next call, or the error of the function that limits the memory.
 func (r *Reader) Read(text string) (string, error) {
@@ -135,9 +135,9 @@ func (r *Reader) replace(from, to int, replacement string) {
 	r.out = append(append(r.out, r.text[r.position:from]...), replacement...)
 	if r.position = to; len(replacement) != to-from {
 		r.growJumps()
-		r.jumps = append(r.jumps, Jump{len(r.out), from, to})
+		r.jumps = append(r.jumps, jump{len(r.out), from, to})
 		if replacement != "" {
-			r.jumps[len(r.jumps)-1].Before = to
+			r.jumps[len(r.jumps)-1].before = to
 		}
 	}
 }
@@ -155,23 +155,20 @@ func (r *Reader) growJumps() {
 // JumpBytes returns the memory of the jumps.
 func (r *Reader) JumpBytes() int { return cap(r.jumps) * jumpBytes }
 
-// Jumps returns the jumps of the text, in order. They are valid until the next call of Read.
-func (r *Reader) Jumps() []Jump { return r.jumps }
-
 // Start returns the offset in the text where the part after an offset of the plain text begins.
 func (r *Reader) Start(plain int) int {
-	i := sort.Search(len(r.jumps), func(i int) bool { return r.jumps[i].Plain > plain })
+	i := sort.Search(len(r.jumps), func(i int) bool { return r.jumps[i].plain > plain })
 	if i == 0 {
 		return plain
 	}
-	return r.jumps[i-1].After + plain - r.jumps[i-1].Plain
+	return r.jumps[i-1].after + plain - r.jumps[i-1].plain
 }
 
 // End returns the offset in the text where the part before an offset of the plain text ends.
 func (r *Reader) End(plain int) int {
-	i := sort.Search(len(r.jumps), func(i int) bool { return r.jumps[i].Plain >= plain })
-	if i < len(r.jumps) && r.jumps[i].Plain == plain {
-		return r.jumps[i].Before
+	i := sort.Search(len(r.jumps), func(i int) bool { return r.jumps[i].plain >= plain })
+	if i < len(r.jumps) && r.jumps[i].plain == plain {
+		return r.jumps[i].before
 	}
 	return r.Start(plain)
 }
