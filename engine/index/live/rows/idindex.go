@@ -55,6 +55,15 @@ func (x *IDIndex) add(h, row uint64) {
 	x.Slots[slot] = h<<x.shift | (row + 1)
 }
 
+// has reports whether a row may have the ID with that hash.
+func (x *IDIndex) has(h uint64) (found bool) {
+	x.Rows(h, func(uint64) bool {
+		found = true
+		return false
+	})
+	return found
+}
+
 // Rows calls yield with each row that may have the ID with that hash, until yield returns false.
 func (x *IDIndex) Rows(h uint64, yield func(row uint64) bool) {
 	if len(x.Slots) == 0 {
@@ -76,8 +85,9 @@ func (x *IDIndex) Rows(h uint64, yield func(row uint64) bool) {
 	}
 }
 
-// IndexIDs returns an index of n IDs in memory outside the Go heap. It omits documents without an ID. repeated receives
-// the hash of each ID that an earlier row may have, too; it may be nil.
+// IndexIDs returns an index of n IDs in memory outside the Go heap. It omits documents without an ID. repeated, unless
+// nil, receives the hash of each ID that an earlier row may have, too. The index omits these rows: looking for space
+// behind all of them would take quadratic time.
 func IndexIDs(key *IDKey, n uint64, ids iter.Seq2[string, error], repeated func(h uint64)) (IDIndex, error) {
 	buffer, err := memory.Make[uint64](int(IDIndexLen(n)))
 	if err != nil {
@@ -90,14 +100,12 @@ func IndexIDs(key *IDKey, n uint64, ids iter.Seq2[string, error], repeated func(
 			x.Free()
 			return IDIndex{}, err
 		}
-		if id != "" {
-			h := key.Hash(id)
-			if repeated != nil {
-				x.Rows(h, func(uint64) bool {
-					repeated(h)
-					return false
-				})
-			}
+		h := key.Hash(id)
+		switch {
+		case id == "":
+		case repeated != nil && x.has(h):
+			repeated(h)
+		default:
 			x.add(h, row)
 		}
 		row++
