@@ -2,7 +2,6 @@ package ndf
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -78,10 +77,12 @@ func openData(path string, raw bool) (*File, error) {
 
 // read reads a stream into memory.
 func read(in io.ReadCloser, name string, raw bool) (*File, error) {
-	data, err := readAll(in, name)
+	stream, err := io.ReadAll(in)
 	if err = cmp.Or(err, in.Close()); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	data := memory.Cast[byte](make([]uint64, len(stream)/8+1))[:len(stream)] // aligned for fingerprints
+	copy(data, stream)
 	if !raw && (store.HasMagic(data) || filepath.Ext(name) == ".ndf") {
 		file, err := store.OpenBytes(name, data, store.KindFingerprints)
 		if err != nil {
@@ -93,22 +94,6 @@ func read(in io.ReadCloser, name string, raw bool) (*File, error) {
 }
 
 func noUnmap() error { return nil }
-
-// readAll reads all of r into memory that is aligned for fingerprints.
-func readAll(r io.Reader, name string) ([]byte, error) {
-	const firstWords = 1 << 17
-	words := make([]uint64, firstWords)
-	for n := 0; ; words = append(words, make([]uint64, len(words))...) {
-		k, err := io.ReadFull(r, memory.Cast[byte](words)[n:])
-		n += k
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return memory.Cast[byte](words)[:n], nil
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-}
 
 // openForeign returns the file of data that ndd did not write. For raw data it ignores up to seven bytes at the end.
 func openForeign(path string, data []byte, raw bool, unmap func() error) (f *File, err error) {

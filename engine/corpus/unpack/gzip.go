@@ -150,9 +150,9 @@ func beginsWith(member []byte, prefix string) bool {
 	return err == nil && string(content) == prefix
 }
 
-// findMembers returns the length of the gzip members at the beginning of b: as many as fit in maxBytes, or one. It also
-// returns an estimate of the length of their content.
-func findMembers(b []byte, maxBytes int, ended bool) (n, content int) {
+// findMembers returns the length of the gzip members at the beginning of b: as many as fit in maxBytes, or one. It
+// returns 0 if b does not have a whole member.
+func findMembers(b []byte, maxBytes int, ended bool) (n int) {
 	for offset := memberMin; offset < len(b); {
 		i := bytes.Index(b[offset:], gzipMagic)
 		if i < 0 {
@@ -172,7 +172,7 @@ func findMembers(b []byte, maxBytes int, ended bool) (n, content int) {
 	if ended && (len(b) <= maxBytes || n == 0) {
 		n = len(b)
 	}
-	return n, min(n*gzipRatio, pieceContentMax)
+	return n
 }
 
 // isMember reports whether b begins like a gzip member, with flags, hints and a system that compressors write.

@@ -130,16 +130,16 @@ func (a *pieceReader) next() *piece {
 func (a *pieceReader) fill() {
 	a.pieces.Limit, a.pieces.Max = &a.d.Room, a.d.Ahead
 	for a.pieces.Len() < a.d.Ahead {
-		b, n, content := []byte(nil), 0, 0
+		b, n := []byte(nil), 0
 		for size := 2 * a.d.PieceBytes; n == 0 && size <= 2*max(pieceMax, a.d.PieceBytes); size *= 4 {
 			ended := false
 			b, ended = a.raw.peek(min(size, pieceMax))
-			n, content = findMembers(b, a.d.PieceBytes, ended)
-			if ended || content > pieceContentMax {
+			if n = findMembers(b, a.d.PieceBytes, ended); ended {
 				break
 			}
 		}
-		if n == 0 || content > pieceContentMax || !a.pieces.Fits(int64(n+content)) {
+		content := min(n*gzipRatio, pieceContentMax) // an estimate
+		if n == 0 || !a.pieces.Fits(int64(n+content)) {
 			return
 		}
 		p := a.d.pieces.Get().(*piece)

@@ -19,16 +19,14 @@ func newZstd(raw *trail) (*zstd.Decoder, error) {
 	const header = 8
 	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(zstdWindowMaxBytes)}
+	var dictionary []byte
 	head, _ := raw.peek(header)
-	if len(head) < header || string(head[:4]) != "\x5d\x2a\x4d\x18" {
-		return zstd.NewReader(raw, options...)
+	if len(head) == header && string(head[:4]) == "\x5d\x2a\x4d\x18" {
+		if size := binary.LittleEndian.Uint32(head[4:]); size <= dictionaryMax { // otherwise it is something else
+			head, _ = raw.peek(header + int(size))
+			dictionary = head[header:]
+		}
 	}
-	size := binary.LittleEndian.Uint32(head[4:])
-	if size > dictionaryMax { // it is something else
-		return zstd.NewReader(raw, options...)
-	}
-	head, _ = raw.peek(header + int(size))
-	dictionary := head[header:]
 	if PackingOf(dictionary) == Zstd {
 		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(dictionaryMax))
 		if err != nil {

@@ -54,13 +54,6 @@ func (w *Folder) CopiesIn(dir string) *Copies {
 	return &w.copies
 }
 
-// add adds a copy of an earlier run by its name.
-func (c *Copies) add(name string) {
-	if identity, rest, ok := strings.Cut(name, "-"); ok {
-		c.names[identity] = rest
-	}
-}
-
 // path returns the path of a copy in the work folder.
 func (c *Copies) path(identity, rest string) string { return filepath.Join(c.w.dir, identity+"-"+rest) }
 
@@ -114,22 +107,15 @@ func (c *Copies) Keep(f input.File, decision []byte, file Copy) {
 	to := c.path(identity, fmt.Sprintf("%s-%d-%s%s", sum, file.Uncut, file.Ending, copyEnding))
 	if file.Name != "" {
 		err = c.w.disk.Link(path, to)
+	} else if empty, e := c.w.disk.CreateAppend(to); e != nil {
+		err = e
 	} else {
-		err = c.w.createEmpty(to)
+		err = empty.Close()
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		c.broken = true
 		c.w.warn(c.w.trouble(err) + ": copies have to be on its file system")
 	}
-}
-
-// createEmpty creates an empty file.
-func (w *Folder) createEmpty(path string) error {
-	f, err := w.disk.CreateAppend(path)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 // Taken returns the number of copies that were taken over.

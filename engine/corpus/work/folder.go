@@ -139,7 +139,9 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 	for _, e := range entries {
 		switch filepath.Ext(e.Name()) {
 		case copyEnding:
-			w.copies.add(e.Name())
+			if identity, rest, ok := strings.Cut(e.Name(), "-"); ok {
+				w.copies.names[identity] = rest
+			}
 			continue
 		case ending:
 			number := 0
