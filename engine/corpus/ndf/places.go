@@ -243,7 +243,7 @@ func (f *File) IsShare() bool { return f.share != nil }
 type Part struct {
 	file   *File
 	ids    *Lookup // shared by the parts of a file, which are read one after the other
-	source *source // nil for a file without places
+	source *source
 }
 
 // Parts returns the parts of fingerprint files in the order of the inputs. The first share of a group is replaced by
@@ -258,9 +258,11 @@ func Parts(files []*File) (parts []Part, err error) {
 		}
 	}
 	for _, f := range files {
-		// A file without places is one part.
+		// A file without places is one part with two runs. The order of the documents without a fingerprint is unknown.
 		if f.share == nil {
-			parts = append(parts, Part{f, f.Lookup(), nil})
+			runs := binary.AppendUvarint(binary.AppendVarint(nil, 1), 2*f.docs)
+			runs = binary.AppendUvarint(binary.AppendVarint(runs, 0), 2*f.unmarkedCount()+1)
+			parts = append(parts, Part{f, f.Lookup(), &source{Input: Input{File: f.path}, runs: runs, n: 2}})
 			continue
 		}
 		group := f.share.group()
@@ -292,10 +294,7 @@ func Parts(files []*File) (parts []Part, err error) {
 
 // Input returns the input file of the part, and false for a fingerprint file without places.
 func (p Part) Input() (Input, bool) {
-	if p.source == nil {
-		return Input{}, false
-	}
-	return p.source.Input, true
+	return p.source.Input, p.file.share != nil
 }
 
 // CheckShares returns an error that wraps [simhash.ErrMixed] if a share of the inputs is missing or occurs twice, or if
@@ -331,13 +330,9 @@ type Placed struct {
 // yielded in their order, too.
 func (p Part) Documents(yield func(Placed, error) bool) {
 	// Find the first document of the part, in the chunks and in the runs.
-	f := p.file
-	chunk, index := 0, uint64(0) // position of the next document with a fingerprint
-	row, runs := uint64(0), []byte(nil)
-	if p.source != nil {
-		row, runs = p.source.row, p.source.runs
-	}
-	for index = row; chunk < len(f.chunks) && index >= uint64(len(f.chunks[chunk].fingerprints)); chunk++ {
+	f, row, runs := p.file, p.source.row, p.source.runs
+	chunk, index := 0, row // position of the next document with a fingerprint
+	for ; chunk < len(f.chunks) && index >= uint64(len(f.chunks[chunk].fingerprints)); chunk++ {
 		index -= uint64(len(f.chunks[chunk].fingerprints))
 	}
 	// next yields the next document with a fingerprint.
@@ -361,24 +356,12 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 		index, row = index+1, row+1
 		return yield(Placed{d, true}, err) && err == nil
 	}
-	// Without places, yield all documents with a fingerprint, and then those without one.
-	if p.source == nil {
-		for row < f.docs {
-			if !next(Place{File: f.path, Row: int64(row) + 1}) {
-				return
-			}
-		}
-		unmarked := uint64(0)
-		for id, err := range f.Unmarked { // their order among the others is unknown
-			row, unmarked = row+1, unmarked+1
-			if !yield(f.unmarkedAt(unmarked-1, id, Place{File: f.path, Row: int64(row)}), err) || err != nil {
-				return
-			}
-		}
-		return
+	// The runs show which documents come next, and their rows.
+	place, unmarked := Place{File: p.source.File, Order: p.source.Order}, p.source.unmarked
+	unmarkedID := func(i uint64) (string, error) { return f.unmarked[i], nil }
+	if f.unmarkedIDs != nil {
+		unmarkedID = f.unmarkedIDs.Cursor().ID
 	}
-	// With places, the runs show which documents come next, and their rows.
-	place, unmarked, ids := Place{File: p.source.File, Order: p.source.Order}, p.source.unmarked, f.unmarkedIDs.Cursor()
 	for range p.source.n {
 		gap, n := binary.Varint(runs)
 		v, m := binary.Uvarint(runs[n:])
@@ -386,7 +369,7 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 		place.Row += gap
 		for range v / 2 {
 			if v%2 == 1 {
-				id, err := ids.ID(unmarked)
+				id, err := unmarkedID(unmarked)
 				unmarked++
 				if !yield(f.unmarkedAt(unmarked-1, id, place), err) || err != nil {
 					return
@@ -397,6 +380,14 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 			place.Row++
 		}
 	}
+}
+
+// unmarkedCount returns the number of documents without a fingerprint.
+func (f *File) unmarkedCount() uint64 {
+	if f.unmarkedIDs != nil {
+		return f.unmarkedIDs.Len()
+	}
+	return uint64(len(f.unmarked))
 }
 
 // unmarkedAt returns the i-th document without a fingerprint.
