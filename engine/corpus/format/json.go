@@ -4,20 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/corpus/unpack"
 )
 
-// jsonObjects yields one unit for each JSON object. The objects are in an array, or follow each other on any lines. The
-// file is damaged from the first byte that is not JSON, because the beginning of the next object is unknown. The Line of a
-// unit is the number of its value, from 1, because several values may be on one line.
-func jsonObjects(c *Content) iter.Seq2[Unit, error] {
-	return objectChoice(c).units(each((&jsonSplitter{c: c}).next))
-}
-
-// jsonSplitter finds where values begin and end.
+// jsonSplitter finds the JSON objects of a file. They are in an array, or follow each other on any lines. The file is
+// damaged from the first byte that is not JSON, because the beginning of the next object is unknown. The Line of a unit
+// is the number of its value, from 1, because several values may be on one line.
 type jsonSplitter struct {
 	c       *Content
 	n       int  // number of the last value, from 1

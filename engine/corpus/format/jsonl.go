@@ -5,21 +5,10 @@ import (
 	"bytes"
 	"cmp"
 	"io"
-	"iter"
 	"unicode"
 
 	"example.org/ndd/engine/corpus/text"
 )
-
-// plainLines yields one unit for each line, except lines of only white space.
-func plainLines(c *Content) iter.Seq2[Unit, error] {
-	return each((&lineReader{c: c, format: Text}).next)
-}
-
-// jsonLines yields one unit for each line with a JSON object.
-func jsonLines(c *Content) iter.Seq2[Unit, error] {
-	return objectChoice(c).units(each((&lineReader{c: c, format: JSONL}).next))
-}
 
 // lineReader reads a content line by line.
 type lineReader struct {

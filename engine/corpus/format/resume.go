@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/corpus/unpack"
@@ -19,9 +18,6 @@ import (
 // Only the first such block of a file is read again. After that, each block ends at a line that seems to begin a
 // record, so that the time is linear. The content of a damaged gzip member is not reliable, so reading resumes at the
 // next member (members.go).
-
-// warcRecords yields one unit for each record that holds a page.
-func warcRecords(c *Content) iter.Seq2[Unit, error] { return each((&warcReader{c: c}).next) }
 
 // next returns the unit of the next record, or a skip, or io.EOF at the end of the file. All other errors name the
 // place.

@@ -174,8 +174,15 @@ func (c *Content) units(yield func(Unit, error) bool) {
 // cuts are the functions that cut a content into units. Each unit can be extracted without the others. An error comes
 // with a unit that has only its place, Line and From. An error that is not a skip is the last result.
 var cuts = map[Format]func(*Content) iter.Seq2[Unit, error]{
-	Text: wholeUnits, HTML: wholeUnits, Lines: plainLines, JSONL: jsonLines, JSON: jsonObjects, CSV: tableRecords,
-	Parquet: parquetRows, WARC: warcRecords,
+	Text: wholeUnits, HTML: wholeUnits, CSV: tableRecords, Parquet: parquetRows,
+	Lines: func(c *Content) iter.Seq2[Unit, error] { return each((&lineReader{c: c, format: Text}).next) },
+	JSONL: func(c *Content) iter.Seq2[Unit, error] {
+		return objectChoice(c).units(each((&lineReader{c: c, format: JSONL}).next))
+	},
+	JSON: func(c *Content) iter.Seq2[Unit, error] {
+		return objectChoice(c).units(each((&jsonSplitter{c: c}).next))
+	},
+	WARC: func(c *Content) iter.Seq2[Unit, error] { return each((&warcReader{c: c}).next) },
 }
 
 // cut yields the units of the content as its format finds them.
