@@ -26,7 +26,13 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 	if err := x.config.fits(files, o.NoIDs); err != nil {
 		return err
 	}
-	input, err := inputOf(files, x.config.Sketches && !addsUnverified(files, x.versions.Current().Segments), o.NoIDs)
+	w, err := x.View()
+	if err != nil {
+		return err
+	}
+	sketches := x.config.Sketches && !addsUnverified(files, w.Version.Segments)
+	w.Release()
+	input, err := inputOf(files, sketches, o.NoIDs)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"example.org/ndd/engine/corpus/sketch"
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/index/live/search"
+	"example.org/ndd/engine/index/live/version"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/oracle/hostile"
 	"example.org/ndd/engine/oracle/must"
@@ -136,6 +137,8 @@ func TestBuiltSketches(t *testing.T) {
 	if docs := contents(t, x); docs[0] != one || docs[1] != two {
 		t.Errorf("%+v", docs)
 	}
+	must.Do(t, x.Close())
+	fails(t, "adding to a closed index", x.Add(t.Context(), []*ndf.File{file(true, two)}, BuildOptions{}), version.ErrClosed)
 }
 
 // TestHostileSketches changes the file of a segment's sketches. An index that opens has a sketch for each document;
