@@ -74,7 +74,7 @@ func goSource(t *testing.T) string {
 
 // scriptVariables are the variables that scripts set for ndd.
 var scriptVariables = []string{
-	"TMPDIR", "NDD_TEXT", "NDD_THREADS", "NDD_NUMA", "NDD_EXACT",
+	"TMPDIR", "NDD_TEXT", "NDD_THREADS", "NDD_THREDS", "NDD_SERVICE_HOST", "NDD_SERVER", "NDD_NUMA", "NDD_EXACT",
 	"mapreduce_task_attempt_id", "mapreduce_job_maps", "mapreduce_map_input_file", "mapreduce_map_input_start",
 }
 

@@ -128,6 +128,10 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 	if p.Format == "json" {
 		g.Log = slog.New(slog.NewJSONHandler(p.messages, &slog.HandlerOptions{Level: level}))
 	}
+	// Warn about settings without effect.
+	for _, sentence := range misspelledVariables(cmd.Root()) {
+		g.Log.Warn(sentence)
+	}
 	if g.Threads < requested {
 		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the maximum for %s", requested, g.Threads,
 			Number(runtime.GOMAXPROCS(0), "processor")))
