@@ -3,7 +3,11 @@ package live
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"example.org/ndd/engine/corpus/simhash"
@@ -11,6 +15,53 @@ import (
 	"example.org/ndd/engine/oracle/must"
 	"example.org/ndd/engine/oracle/sets"
 )
+
+var held = flag.Int("held", 1_000_000, "fingerprints that an index in memory holds before BenchmarkCheckAndInsert")
+
+// BenchmarkCheckAndInsert inserts fingerprints that are near no other: in memory from one caller, one document or 64 in
+// a call, and on disk from 64 callers, each of which waits until its document is synced.
+func BenchmarkCheckAndInsert(b *testing.B) {
+	for _, c := range []struct {
+		name           string
+		durable        bool
+		callers, batch int
+	}{{"memory/batch=1", false, 1, 1}, {"memory/batch=64", false, 1, 64}, {"durable/callers=64", true, 64, 1}} {
+		b.Run(c.name, func(b *testing.B) {
+			x := memoryIndex(b, Config{Design: halves(b), Table: planar})
+			if c.durable {
+				x, _ = makeIndex(b, Config{Design: halves(b), Table: planar}, OpenOptions{Write: true})
+			} else {
+				for part := range slices.Chunk(sets.Uniform(*held, 1), 1024) {
+					docs := make([]rows.Doc, len(part))
+					for i, f := range part {
+						docs[i].Fingerprint = simhash.Fingerprint(f)
+					}
+					insert(b, x, docs...)
+				}
+			}
+			b.ResetTimer()
+			var next atomic.Uint64
+			var callers sync.WaitGroup
+			for range c.callers {
+				callers.Go(func() {
+					rng := rand.New(rand.NewPCG(next.Add(1), 9))
+					docs := make([]rows.Doc, c.batch)
+					for next.Add(uint64(c.batch)) <= uint64(b.N+c.callers) {
+						for i := range docs {
+							docs[i].Fingerprint = simhash.Fingerprint(rng.Uint64())
+						}
+						if _, err := x.CheckAndInsert(b.Context(), docs, 3, 1); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			callers.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "docs/s")
+		})
+	}
+}
 
 var logged = flag.Int("logged", 1_000_000, "documents in the log that BenchmarkRecover reads")
 
