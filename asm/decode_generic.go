@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// decodeGeneric is the specification. It decodes one code, and the key that its raw bits give, after the other. The race
-// detector ignores it, like assembly, because Decode annotates all accesses.
+// decodeGeneric is the specification. It decodes one code, and the key that its raw bits give, after the other. The
+// race detector ignores it, like assembly, because Decode annotates all accesses.
 //
 //go:norace
 func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
@@ -29,8 +29,8 @@ func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
 		if rawBit < headBits+h {
 			return false
 		}
-		// Read 64 bits whose top bits are the raw bits [rawBit-h, rawBit). The eight bytes that end in byte (rawBit-1)/8
-		// contain at least 57 of these bits.
+		// Read 64 bits whose top bits are the raw bits [rawBit-h, rawBit). The eight bytes that end in byte
+		// (rawBit-1)/8 contain at least 57 of these bits.
 		var v uint64
 		if rawBit < 64 {
 			v = le.Uint64(half) << (64 - rawBit)

@@ -7,8 +7,8 @@ package asm
 // targets, and only dst[:len(targets)] is written. Interpolate does not allocate, and is safe for concurrent use with
 // disjoint dst.
 //
-// The generic form bisects. In assembly, every search has a bracket (low, high] with its answer: keys[low] < target <= keys[high]. A step reads one key
-// inside the bracket and moves one end there:
+// The generic form bisects. In assembly, every search has a bracket (low, high] with its answer: keys[low] < target <=
+// keys[high]. A step reads one key inside the bracket and moves one end there:
 //
 //	step    0 1 2          where the straight line between the two ends would pass the target
 //	step    3 4 5 ...      near the end that moved last, 4, 32, 256 ... keys away, but never past the middle

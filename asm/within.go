@@ -1,6 +1,7 @@
 package asm
 
-// withinCall is the maximum number of elements per call of assembly: 256 KiB of 64 bits, 20 to 60 microseconds from memory.
+// withinCall is the maximum number of elements per call of assembly: 256 KiB of 64 bits, 20 to 60 microseconds from
+// memory.
 const withinCall = 32 << 10
 
 // Within64 finds the elements of xs that differ from q in at most k bits and writes their indexes to dst in ascending

@@ -7,9 +7,9 @@
 //	go run ./bench --labelled set     a labelled set of invented documents for ndd eval
 //	go run ./bench --help             the list of benchmarks
 //
-// A table is measured in rounds. Each figure is the median, followed by the minimum and the maximum. Times that depend on
-// memory are also given as a ratio to the memory of the machine, which is measured in the same run. README.md of this
-// folder describes the methods.
+// A table is measured in rounds. Each figure is the median, followed by the minimum and the maximum. Times that depend
+// on memory are also given as a ratio to the memory of the machine, which is measured in the same run. README.md of
+// this folder describes the methods.
 package main
 
 import (
@@ -177,7 +177,8 @@ func (b *bench) measure(ctx context.Context, chosen []benchmark, stdout io.Write
 // wholeLimit keeps a run of all benchmarks to six minutes at most on two processors with AVX-512.
 const wholeLimit = 2 * time.Second
 
-// choose returns the benchmarks with these names, each once. Without names it returns all benchmarks except those apart.
+// choose returns the benchmarks with these names, each once. Without names it returns all benchmarks except those
+// apart.
 func choose(names []string) (chosen []benchmark, err error) {
 	var known []string
 	for _, t := range benchmarks {

@@ -108,7 +108,8 @@ func search(ctx context.Context, b *bench, r *Result) error {
 	return nil
 }
 
-// predictions returns the nanoseconds of a single query that `ndd design` prints for this machine, by design and layout.
+// predictions returns the nanoseconds of a single query that `ndd design` prints for this machine, by design and
+// layout.
 func (b *bench) predictions(ctx context.Context) (map[searchedDesign]float64, error) {
 	machine, err := plan.Measure(math.MaxUint64)
 	if err != nil {

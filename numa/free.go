@@ -89,7 +89,8 @@ func memInfo(s string) map[string]uint64 {
 	return info
 }
 
-// room returns an error if the node has too little free memory. If the host does not report free memory, it returns nil.
+// room returns an error if the node has too little free memory. If the host does not report free memory, it returns
+// nil.
 func (h *Host) room(node int, bytes uint64) error {
 	free, err := h.Free(node)
 	if err != nil {

@@ -16,9 +16,9 @@ type language struct {
 	shapes             []shape
 }
 
-// A shape describes invented words of syllablesMin to syllablesMax syllables. A syllable is a pattern and a coda. A unit
-// replaces the hyphen of the pattern. The lists are separated by blanks. Units without blanks are single characters. The
-// rare characters from rareFirst on are also units.
+// A shape describes invented words of syllablesMin to syllablesMax syllables. A syllable is a pattern and a coda. A
+// unit replaces the hyphen of the pattern. The lists are separated by blanks. Units without blanks are single
+// characters. The rare characters from rareFirst on are also units.
 type shape struct {
 	syllablesMin, syllablesMax int
 	units, patterns, codas     string

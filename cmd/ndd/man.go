@@ -17,8 +17,8 @@ import (
 func init() { packaging = newMan }
 
 // newMan returns the command that writes the manual pages for packages: ndd(1) and a page for each command.
-// SOURCE_DATE_EPOCH sets their date, so that a package can be reproduced byte for byte. Only builds with the tag man have
-// this command, because the formatter of the pages takes 0.2 MB.
+// SOURCE_DATE_EPOCH sets their date, so that a package can be reproduced byte for byte. Only builds with the tag man
+// have this command, because the formatter of the pages takes 0.2 MB.
 func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",

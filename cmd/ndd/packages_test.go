@@ -32,8 +32,9 @@ import (
 //	                mapreduce              the same, in steps
 //	                  cmd/ndd  bench       programs; in cmd/ndd: cli -> commands -> main
 //
-// A name means the folder and all folders in it, unless another entry names these. An entry that is longer than the name
-// of its group allows that package alone. Tests of all packages and bench may import engine/oracle: brute force and faults.
+// A name means the folder and all folders in it, unless another entry names these. An entry that is longer than the
+// name of its group allows that package alone. Tests of all packages and bench may import engine/oracle: brute force
+// and faults.
 var imports = map[string][]string{
 	"asm":             nil,
 	"permute":         {"asm"},

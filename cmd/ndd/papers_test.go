@@ -13,8 +13,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestPapers runs the command lines of 'ndd help papers' in a folder with the labelled set. The output of a command must
-// have each line that follows it and begins with >, except for the number of spaces.
+// TestPapers runs the command lines of 'ndd help papers' in a folder with the labelled set. The output of a command
+// must have each line that follows it and begins with >, except for the number of spaces.
 func TestPapers(t *testing.T) {
 	t.Parallel()
 	sh := shell{t, t.TempDir()}

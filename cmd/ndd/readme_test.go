@@ -60,7 +60,8 @@ func TestReadme(t *testing.T) {
 }
 
 // TestTopicExamples runs the blocks of commands of guides in a shell, in their order, in a folder with the files that
-// they name. Blocks that the test cannot run are marked as bash instead of sh. TestMapReduceHelp runs the guide cluster.
+// they name. Blocks that the test cannot run are marked as bash instead of sh. TestMapReduceHelp runs the guide
+// cluster.
 func TestTopicExamples(t *testing.T) {
 	t.Parallel()
 	port, servePort, adminPort := fmt.Sprint(freePort(t)), fmt.Sprint(freePort(t)), fmt.Sprint(freePort(t))

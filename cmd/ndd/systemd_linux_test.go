@@ -17,7 +17,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestSystemd checks that a server that systemd starts reports when it is ready, runs and stops. ndd health works with it, also at the admin address without a token.
+// TestSystemd checks that a server that systemd starts reports when it is ready, runs and stops. ndd health works with
+// it, also at the admin address without a token.
 func TestSystemd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

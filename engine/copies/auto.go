@@ -44,8 +44,8 @@ const (
 	otherCover = 50 // minimum with one method; other texts have at most overlaps
 )
 
-// comparedSets returns the sets for the comparison of a document. Its own set is one of them if it is large enough. Auto
-// adds the winnow set, and shingles for short documents. Auto also uses the set of a few Chinese sentences, but
+// comparedSets returns the sets for the comparison of a document. Its own set is one of them if it is large enough.
+// Auto adds the winnow set, and shingles for short documents. Auto also uses the set of a few Chinese sentences, but
 // winnow must confirm its pairs.
 func (o *Options) comparedSets(s Sets) Sets {
 	enough := func(m Method, set []uint64) bool { return len(set) >= max(o.MinFeaturesOf(m), 1) }
@@ -63,9 +63,9 @@ func (o *Options) comparedSets(s Sets) Sets {
 	return s
 }
 
-// needsShingles reports whether a document is also compared by shingles. That is the case if it has too few signatures of its
-// own method. It is also the case if winnow has few signatures and the document's own signatures are not reliable,
-// for example because they are from a few Chinese sentences.
+// needsShingles reports whether a document is also compared by shingles. That is the case if it has too few signatures
+// of its own method. It is also the case if winnow has few signatures and the document's own signatures are not
+// reliable, for example because they are from a few Chinese sentences.
 func (o *Options) needsShingles(s *Sets) bool {
 	return len(s.Own) < max(o.MinFeaturesOf(s.Method), 1) || len(s.Winnow) < sureSize && (s.Method == CCDet || o.hasFew(s))
 }

@@ -103,8 +103,8 @@ func (d *Detector) AddFile(f *File) (err error) {
 	return nil
 }
 
-// MarkKnown marks the documents so far as known. Every pair will have a known document and a later one. The report counts
-// only later documents, except in Report.Documents.
+// MarkKnown marks the documents so far as known. Every pair will have a known document and a later one. The report
+// counts only later documents, except in Report.Documents.
 func (d *Detector) MarkKnown() {
 	d.hasKnown = true
 	for i := range d.methods {

@@ -14,16 +14,16 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// A CopiesDocs is the job that finds copies with an index split by documents (Zhang et al.): every map compares its part
-// of the signatures with all of them, which are a side file.
+// A CopiesDocs is the job that finds copies with an index split by documents (Zhang et al.): every map compares its
+// part of the signatures with all of them, which are a side file.
 //
 //	in      a part of the results of the job signatures
 //	side    all results of that job
 //	shuffle two IDs, each with the number of its signatures, and the number of shared ones
 //	out     ID	ID, numbers of signatures, shared ones
 //
-// The shuffle carries whole pairs, so its size grows with their number. If more than MaxEqual documents have equal sets,
-// a map pairs only one of them with other documents.
+// The shuffle carries whole pairs, so its size grows with their number. If more than MaxEqual documents have equal
+// sets, a map pairs only one of them with other documents.
 type CopiesDocs struct {
 	Queries string         // file with signatures
 	Copies  copies.Options // method, not Auto, recipe, threshold and MaxDocuments
@@ -96,8 +96,8 @@ func newSignedDocuments(t *task, o *postings.Options, d *disk.Disk) *signedDocum
 
 func (x *signedDocuments) close() error { return errors.Join(x.sets.Close(), x.ids.Close()) }
 
-// documentBytes is the memory of a document without its signatures and its ID: hashes and ends while they grow, its rank,
-// and its record in a map.
+// documentBytes is the memory of a document without its signatures and its ID: hashes and ends while they grow, its
+// rank, and its record in a map.
 const documentBytes = 64
 
 // add adds the document of a result of the job signatures.
@@ -121,8 +121,8 @@ func (x *signedDocuments) id(doc uint32) []byte {
 	return x.ids.All[from:x.ends[doc]]
 }
 
-// send sends the pairs in which the larger set is one of the part, whose documents come first. Of sets of the same size,
-// the one with the greater hash counts as larger. So the maps of both documents do not send the same pair.
+// send sends the pairs in which the larger set is one of the part, whose documents come first. Of sets of the same
+// size, the one with the greater hash counts as larger. So the maps of both documents do not send the same pair.
 func (x *signedDocuments) send(found []postings.Pair, part uint32) error {
 	var key []byte
 	for _, p := range found {

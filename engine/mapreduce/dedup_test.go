@@ -193,8 +193,8 @@ func TestDedup(t *testing.T) {
 	}
 }
 
-// TestDedupByID checks that without rows, IDs identify documents. Without sketches, fingerprints decide, and only rows of
-// short texts have a similarity.
+// TestDedupByID checks that without rows, IDs identify documents. Without sketches, fingerprints decide, and only rows
+// of short texts have a similarity.
 func TestDedupByID(t *testing.T) {
 	docs := testDocs(sets.ByName("clustered", 300, 10, 6, 7).Base, 1)
 	for i := range docs {

@@ -142,8 +142,8 @@ func (k *keyReader) number(digits int) (v uint64) {
 	return v
 }
 
-// err returns an error if a number is missing or malformed, or fewer than restMin bytes remain. If restMin is 0, no bytes
-// may remain.
+// err returns an error if a number is missing or malformed, or fewer than restMin bytes remain. If restMin is 0, no
+// bytes may remain.
 func (k *keyReader) err(what string, restMin int) error {
 	if k.bad || len(k.unread) < restMin || restMin == 0 && len(k.unread) > 0 {
 		return fmt.Errorf("%.80q is no %s", k.key, what)

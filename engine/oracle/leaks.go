@@ -17,8 +17,8 @@ const timeout = time.Minute
 
 // NoLeaks runs the tests of a package, and fails if their goroutines do not end. It is for TestMain.
 //
-// On a loaded machine, a finished goroutine may have to wait before it is scheduled for the last time. goleak allows less
-// than half a second; NoLeaks allows a minute. Only a leak takes that long.
+// On a loaded machine, a finished goroutine may have to wait before it is scheduled for the last time. goleak allows
+// less than half a second; NoLeaks allows a minute. Only a leak takes that long.
 //
 // Temporary files are in memory, if there is space: see [MemoryTemp].
 //

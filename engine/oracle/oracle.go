@@ -1,7 +1,7 @@
-// Package oracle computes the answers that tests expect from the engine. It compares everything with everything, in slow
-// and short code without kernels, tables or goroutines. It also has helpers: [EachKernel] runs a test on every kernel,
-// [Machine] simulates a machine with a given memory, and [NoLeaks] detects leaked goroutines. Only tests and bench import
-// it.
+// Package oracle computes the answers that tests expect from the engine. It compares everything with everything, in
+// slow and short code without kernels, tables or goroutines. It also has helpers: [EachKernel] runs a test on every
+// kernel, [Machine] simulates a machine with a given memory, and [NoLeaks] detects leaked goroutines. Only tests and
+// bench import it.
 package oracle
 
 import (

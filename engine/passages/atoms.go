@@ -158,9 +158,9 @@ func countChars(text string) int {
 	return n
 }
 
-// normal returns the normal form of a text. If white space is ignored, each run of it becomes one space, and white space
-// at the beginning of the text is dropped. White space at the end of the text is always dropped. The form is the text
-// itself if possible. Otherwise it is in the buffer, which is returned for the next call.
+// normal returns the normal form of a text. If white space is ignored, each run of it becomes one space, and white
+// space at the beginning of the text is dropped. White space at the end of the text is always dropped. The form is the
+// text itself if possible. Otherwise it is in the buffer, which is returned for the next call.
 func normal(buffer []byte, i Ignore, text string) (form string, _ []byte) {
 	if i&IgnoreSpace != 0 {
 		text = strings.TrimSpace(text)

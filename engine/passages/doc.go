@@ -53,8 +53,8 @@
 //
 // # Cost
 //
-// Units: 24 bytes a unit in runs and 16 in the spool. Reading, cutting and hashing take 5 ns a byte of
-// JSON with lines of 45 bytes; a repeat in the table takes 500 ns. A copy without the repeats takes another 4 ns a byte.
+// Units: 24 bytes a unit in runs and 16 in the spool. Reading, cutting and hashing take 5 ns a byte of JSON with lines
+// of 45 bytes; a repeat in the table takes 500 ns. A copy without the repeats takes another 4 ns a byte.
 //
 // Strings: 2 of w + 1 positions are marked, w = L - r + 1. With 100 bytes that is 3.2 %. A mark has 16 bytes, so the
 // marks need 0.5 bytes for each byte of text. They are on disk if they exceed the memory. The text itself is in a

@@ -119,8 +119,8 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 	}, func(context.Context) func([][3]uint64, func(repeat) error) error { return r.unitGroup })
 }
 
-// findMarks reads the documents into the spool, and their marks into a sorter. Then it finds the repeats of the marks that
-// share their first words. Function marks adds the marks of a document, and work is that of [groups].
+// findMarks reads the documents into the spool, and their marks into a sorter. Then it finds the repeats of the marks
+// that share their first words. Function marks adds the marks of a document, and work is that of [groups].
 func findMarks[R spill.Record](ctx context.Context, r *Result, cfg ingest.Config, steps ingest.Steps[pendingDocument], task string,
 	shared int, marks func(p *pendingDocument, add func(R) error) error,
 	work func(context.Context) func(group []R, emit func(repeat) error) error) (ingest.Report, error) {

@@ -47,7 +47,8 @@ func newPage(text string, escape func(string) string) *Page {
 	return &Page{nodes, escape}
 }
 
-// parse reads up to {{else}} or {{end}}, or to the end of the text. It returns the word in braces and the remaining text.
+// parse reads up to {{else}} or {{end}}, or to the end of the text. It returns the word in braces and the remaining
+// text.
 func parse(text string) (nodes []node, end, remaining string) {
 	for {
 		prefix, suffix, found := strings.Cut(text, "{{")

@@ -32,7 +32,8 @@ func fromEnvironment(flags *pflag.FlagSet) (err error) {
 }
 
 // misspelledVariables returns a sentence for each environment variable with a name similar to the variable of a flag of
-// any command. Other names may belong to other programs: Kubernetes sets NDD_SERVICE_HOST if a service has the name ndd.
+// any command. Other names may belong to other programs: Kubernetes sets NDD_SERVICE_HOST if a service has the name
+// ndd.
 func misspelledVariables(root *cobra.Command) (sentences []string) {
 	// NDD_SERVER and NDD_TOKEN belong to the clients in 'ndd help crawler'.
 	known := map[string]bool{"NDD_SERVER": true, "NDD_TOKEN": true}

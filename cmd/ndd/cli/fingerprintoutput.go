@@ -45,8 +45,8 @@ func (g *Files) WriteFingerprints(out string, recipe simhash.Recipe, fill func(*
 	return g.WriteFile(out, func(path string) error { return g.fillFingerprints(path, recipe, fill) })
 }
 
-// WriteFile writes a file that must be on disk first, because its header is written last. The function fill creates it at
-// a path. If fill returns [ErrPartly], the file appears, too. Call [Files.CheckFile] first.
+// WriteFile writes a file that must be on disk first, because its header is written last. The function fill creates it
+// at a path. If fill returns [ErrPartly], the file appears, too. Call [Files.CheckFile] first.
 func (g *Files) WriteFile(out string, fill func(path string) error) error {
 	if object.Is(out) {
 		return g.upload(out, fill)

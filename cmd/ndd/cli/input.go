@@ -199,8 +199,8 @@ func (g *Files) Report(report ingest.Report) error {
 	return nil
 }
 
-// ReportSkipped logs the inputs that were skipped: each one if there are few for a reason, and otherwise the first one and
-// their number. With --verbose it logs the other examples, too. The flag textFlag names the field of the text.
+// ReportSkipped logs the inputs that were skipped: each one if there are few for a reason, and otherwise the first one
+// and their number. With --verbose it logs the other examples, too. The flag textFlag names the field of the text.
 func (g *Globals) ReportSkipped(t *input.Tally, textFlag string) {
 	const limit = 3
 	reported := map[input.Reason]bool{}

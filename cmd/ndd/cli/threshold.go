@@ -6,8 +6,8 @@ import (
 	"example.org/ndd/engine/corpus/sketch"
 )
 
-// DefaultK is the default of -k for near-duplicates that sketches verify. With 7, a third more of the near pairs of short
-// texts with templates are missed; see bench/record/2026-11-28-defaults.md.
+// DefaultK is the default of -k for near-duplicates that sketches verify. With 7, a third more of the near pairs of
+// short texts with templates are missed; see bench/record/2026-11-28-defaults.md.
 const DefaultK = 8
 
 // Threshold is the value of --threshold: the minimum estimated Jaccard similarity of a hit.

@@ -36,8 +36,8 @@ func newSignRun(g *cli.Files, f *signatureFlags, files []*copies.File) (*signRun
 	return &signRun{g: g, flags: f, options: o, readConfig: reading}, err
 }
 
-// limitMemory divides the memory: shares for the sets of up to three methods, one slice of a join, and pairs. The rest is
-// for IDs. The garbage collector keeps the whole within the limit.
+// limitMemory divides the memory: shares for the sets of up to three methods, one slice of a join, and pairs. The rest
+// is for IDs. The garbage collector keeps the whole within the limit.
 func (s *signRun) limitMemory() (err error) {
 	const setsShare, sliceShare, pairsShare = 12, 4, 4
 	const pairBytes = postings.PairBytes + 48 // two methods may find a pair

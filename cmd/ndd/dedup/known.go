@@ -136,8 +136,8 @@ func (j *job) checkFirst(set *knownSet) error {
 	return simhash.Compatible(set.sources[0].path, set.recipe(), first, f.Recipe())
 }
 
-// setDistance sets the distance of the search: at most the one that all indexes were built for. If a larger one is given, it is
-// wrong usage.
+// setDistance sets the distance of the search: at most the one that all indexes were built for. If a larger one is
+// given, it is wrong usage.
 func (set *knownSet) setDistance(j *job) error {
 	set.k = j.finding.K
 	for _, s := range set.sources {
@@ -165,8 +165,8 @@ func (s *knownSource) hasSketches(needed bool) bool {
 	return s.file.HasSketches()
 }
 
-// check returns an error if only some of the sources and the inputs have sketches to be compared. Without them the distance is
-// at most that of the search.
+// check returns an error if only some of the sources and the inputs have sketches to be compared. Without them the
+// distance is at most that of the search.
 func (set *knownSet) check(inputs bool, first string, o *dedup.Options) error {
 	for i := range set.sources {
 		if s := &set.sources[i]; set.threshold > 0 && s.hasSketches(inputs) != inputs {

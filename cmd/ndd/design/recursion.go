@@ -15,8 +15,8 @@ import (
 // fingerprintBits is the parameter f of the paper.
 const fingerprintBits = 64
 
-// writeRecursion prints the paper's recursion X(f, k, d) for several bounds on the keys that a probe compares. Each line also
-// has the design of radius 0 with the fewest tables that meets the bound.
+// writeRecursion prints the paper's recursion X(f, k, d) for several bounds on the keys that a probe compares. Each
+// line also has the design of radius 0 with the fewest tables that meets the bound.
 func writeRecursion(w io.Writer, n uint64, k int) error {
 	d := int(math.Ceil(math.Log2(float64(max(n, 2)))))
 	fmt.Fprintf(w, "X(%d, %d, %d): the paper's tables (section 3.1.2) for 2^%d fingerprints, k = %d, and ours\n\n", fingerprintBits, k, d, d, k)

@@ -79,8 +79,8 @@ func RegisterSpread(cmd *cobra.Command, when *string) {
 	cli.WordVar(cmd.Flags(), when, "numa", "copy tables to each memory node: auto, on or off", "auto", "on", "off")
 }
 
-// processorsMin is the number of processors from which on workers answer queries. A query by a worker takes several times
-// as long (go run ./bench search), which pays off only if cache misses to another node are expensive.
+// processorsMin is the number of processors from which on workers answer queries. A query by a worker takes several
+// times as long (go run ./bench search), which pays off only if cache misses to another node are expensive.
 const processorsMin = 8
 
 // Spread returns the placement of tables for a value of --numa. nil means that the tables remain in their file, as for

@@ -155,8 +155,8 @@ func (f *file) describeSegment(ctx context.Context, s *store.File, count func([]
 	return f.describeSections(s, g.Fingerprints())
 }
 
-// describeSections describes the sections of a file with a number of fingerprints. It copies the metadata, which is used after
-// the file is closed.
+// describeSections describes the sections of a file with a number of fingerprints. It copies the metadata, which is
+// used after the file is closed.
 func (f *file) describeSections(s *store.File, fingerprints uint64) error {
 	if err := s.VerifySmall(); err != nil {
 		return err

@@ -62,8 +62,8 @@ have no index. A message counts queries and hits.`,
 // A shard is part i of n equal parts of the work. {0, 1} is the whole work.
 type shard struct{ i, n uint64 }
 
-// rows returns the range of rows of the shard. The ranges of all shards cover the total, and their lengths differ by at most
-// one.
+// rows returns the range of rows of the shard. The ranges of all shards cover the total, and their lengths differ by at
+// most one.
 func (s shard) rows(total uint64) (from, to uint64) {
 	cut := func(i uint64) uint64 {
 		hi, lo := bits.Mul64(total, i)

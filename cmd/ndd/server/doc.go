@@ -45,5 +45,6 @@
 //	start ───────────────► loading ───────────────► ready ───────────► draining ─────────────────► exit 0
 //	                       readyz 503               readyz 200         readyz 503, Connection: close
 //
-// A second signal ends the process at once. SIGHUP reads tokens and certificates again. [Run] returns after everything that it started has ended.
+// A second signal ends the process at once. SIGHUP reads tokens and certificates again. [Run] returns after everything
+// that it started has ended.
 package server

@@ -127,7 +127,8 @@ func (s *service) handler(local bool) http.Handler {
 	return s.observe(withChecks(m, checkOrigin(local)))
 }
 
-// adminHandler returns the handler of the admin listener. Profiles reveal much of a process, so they need the role admin.
+// adminHandler returns the handler of the admin listener. Profiles reveal much of a process, so they need the role
+// admin.
 func (s *service) adminHandler(local bool) http.Handler {
 	list := []route{
 		{pattern: "GET /metrics", minimumRole: access.Metrics, serve: s.metrics.handler().ServeHTTP},

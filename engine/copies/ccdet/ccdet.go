@@ -4,8 +4,8 @@
 //	。  ！  ？  ；  ──► Chars characters before it, without white space, at most back to the previous
 //	                    sentence end ──► hash ──► feature
 //
-// Full stops are part of the text of an author. They are rare in navigation and advertisements, and a copy keeps them. A
-// sentence shorter than Chars gives a shorter feature, and two ends in a row give one. Text after the last end gives
+// Full stops are part of the text of an author. They are rare in navigation and advertisements, and a copy keeps them.
+// A sentence shorter than Chars gives a shorter feature, and two ends in a row give one. Text after the last end gives
 // none. Characters are compared after NFKC and case folding, so wide and narrow letters are equal.
 //
 // The sentence ends are an option. The paper uses [PaperEnds]. The other three [Ends] also end Chinese
@@ -48,8 +48,8 @@ type Selector struct {
 	tail, normal []byte // buffers for a sentence that must be normalised
 }
 
-// New returns a Selector for sentences that end with one of these characters. When ctx is done, it stops within a text, and
-// the signatures are not valid. The error names a character that is a letter, a digit or white space.
+// New returns a Selector for sentences that end with one of these characters. When ctx is done, it stops within a text,
+// and the signatures are not valid. The error names a character that is a letter, a digit or white space.
 func New(ctx context.Context, ends string) (*Selector, error) {
 	s := &Selector{ctx: ctx, fold: cases.Fold()}
 	for _, r := range ends {

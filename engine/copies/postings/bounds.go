@@ -24,8 +24,8 @@ func (o *Options) neededShared(a, b int) int {
 	return first(int(math.Ceil(about)), func(n int) bool { return n > min(a, b) || o.Similar(a, b, n) })
 }
 
-// first returns the smallest number from 1 on with a true result of ok. The results are true for all larger numbers. The
-// guess differs from it only by rounding.
+// first returns the smallest number from 1 on with a true result of ok. The results are true for all larger numbers.
+// The guess differs from it only by rounding.
 func first(guess int, ok func(n int) bool) int {
 	n := max(guess, 1)
 	for n > 1 && ok(n-1) {

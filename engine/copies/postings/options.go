@@ -18,7 +18,8 @@ type Options struct {
 	// KnownPairs also finds pairs of two known documents.
 	KnownPairs bool
 
-	// MemoryBytes limits the memory of one slice, in addition to sets and pairs. By default there is no limit and one slice.
+	// MemoryBytes limits the memory of one slice, in addition to sets and pairs. By default there is no limit and one
+	// slice.
 	MemoryBytes uint64
 
 	// Progress, if not nil, gets the progress of the join. Several goroutines call it.
@@ -27,8 +28,8 @@ type Options struct {
 	// MaxPairs limits the pairs in memory, [PairBytes] each; more are an error. By default there is no limit.
 	MaxPairs uint64
 
-	// MinDocuments and MaxDocuments limit the number of documents of a signature that finds candidates. The defaults are
-	// 2 and [MaxDocuments]. Documents with equal sets count as one. See the package comment.
+	// MinDocuments and MaxDocuments limit the number of documents of a signature that finds candidates. The defaults
+	// are 2 and [MaxDocuments]. Documents with equal sets count as one. See the package comment.
 	MinDocuments, MaxDocuments int
 
 	// MaxEqual limits the documents with equal sets that are listed in all their pairs; default [MaxEqual].

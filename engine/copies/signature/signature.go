@@ -22,8 +22,8 @@ type Signature struct {
 	Start, End int32 // byte range in the text
 }
 
-// Key hashes the tokens that signatures are made of. Its 32 bytes are 00 to 1f, as for minwise in package simhash. It is
-// not secret: signatures from different machines must be comparable.
+// Key hashes the tokens that signatures are made of. Its 32 bytes are 00 to 1f, as for minwise in package simhash. It
+// is not secret: signatures from different machines must be comparable.
 var Key = token.NewKey(keyBytes)
 
 var keyBytes = [32]byte{

@@ -76,8 +76,8 @@ func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []b
 	return to, nil
 }
 
-// cut decompresses a page of size bytes whose values are texts. It keeps the first maxText bytes of each text, so a text
-// beyond the limit is never in memory as a whole. The page begins with blocks of levels, each with its length.
+// cut decompresses a page of size bytes whose values are texts. It keeps the first maxText bytes of each text, so a
+// text beyond the limit is never in memory as a whole. The page begins with blocks of levels, each with its length.
 func (d *decompressor) cut(to []byte, codec format.CompressionCodec, packed []byte, size, levels int, maxText int64) (
 	[]byte, error) {
 	r, err := d.reader(codec, packed, size)

@@ -37,8 +37,8 @@ type Page struct {
 	entries []int32 // new number of each entry of the dictionary, -1 if it is dropped; nil if the dictionary stays
 }
 
-// Pages yields the pages of a column of a row group, to drop some rows, which ascend from 0. Their Edit may be called by
-// another goroutine.
+// Pages yields the pages of a column of a row group, to drop some rows, which ascend from 0. Their Edit may be called
+// by another goroutine.
 func (f *File) Pages(group, column int, drop []int64) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		chunk := f.chunk(group, column)

@@ -167,8 +167,8 @@ func (p *packedPage) open() (b body, err error) {
 	return b, err
 }
 
-// unpack decompresses values of size bytes and the blocks of levels before them. A text that exceeds the limit is cut to
-// one byte more than the limit, so that the reader notices that it is too long.
+// unpack decompresses values of size bytes and the blocks of levels before them. A text that exceeds the limit is cut
+// to one byte more than the limit, so that the reader notices that it is too long.
 func (p *packedPage) unpack(packed []byte, size, levels int, encoding format.Encoding, codec format.CompressionCodec) (
 	_ []byte, err error) {
 	f, m := p.file, p.memory

@@ -7,8 +7,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// runsSpare is the number of values that the runs of a page may have in excess of the page: packed bits are in groups of
-// eight.
+// runsSpare is the number of values that the runs of a page may have in excess of the page: packed bits are in groups
+// of eight.
 const runsSpare = 512
 
 // checkRuns checks that a sequence of runs and packed bits does not have more values than its page.
@@ -46,7 +46,8 @@ func isDictionary(e format.Encoding) bool {
 	return e == format.RLEDictionary || e == format.PlainDictionary
 }
 
-// checkValues checks that the beginning of a page's values agrees with their number and with the maximum of their bytes.
+// checkValues checks that the beginning of a page's values agrees with their number and with the maximum of their
+// bytes.
 func checkValues(b []byte, encoding format.Encoding, values int, maxBytes int64) error {
 	if isDictionary(encoding) {
 		if len(b) == 0 {

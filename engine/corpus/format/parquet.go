@@ -166,8 +166,8 @@ func (g *groupReader) group(n int) error {
 	return g.rows(g.file, n, g.take)
 }
 
-// decode starts the decoding of row groups, from number n on, while there is memory for them. A row group that needs more than
-// half of all memory is read in order.
+// decode starts the decoding of row groups, from number n on, while there is memory for them. A row group that needs
+// more than half of all memory is read in order.
 func (g *groupReader) decode(n int) {
 	for g.nextGroup = max(g.nextGroup, n); g.ahead != nil && g.nextGroup < g.file.Groups(); g.nextGroup++ {
 		number, need := g.nextGroup, g.need(g.nextGroup)

@@ -129,8 +129,8 @@ func HeadOf(ctx context.Context, f input.File, opts Options) (h Head, err error)
 	return c.head, nil
 }
 
-// open opens a file or standard input and finds its format. Without an error Close must be called. The content is nil if
-// the options are invalid.
+// open opens a file or standard input and finds its format. Without an error Close must be called. The content is nil
+// if the options are invalid.
 func open(ctx context.Context, f input.File, opts Options, stdin io.Reader) (c *Content, err error) {
 	if opts, err = opts.withDefaults(); err != nil {
 		return nil, err

@@ -200,8 +200,8 @@ func (p *pipeline[R]) parts(ctx context.Context, inputs []string) iter.Seq[paral
 	}
 }
 
-// An inputFile is a file or an error that [input.Files] yields. It has the number of the file's first unit and the number of
-// its units if these are known, and the stored entries of the file, if any.
+// An inputFile is a file or an error that [input.Files] yields. It has the number of the file's first unit and the
+// number of its units if these are known, and the stored entries of the file, if any.
 type inputFile struct {
 	file    input.File
 	err     error

@@ -25,8 +25,8 @@ import (
 //	hdfs dfs -ls -R hdfs://...    lists files with their sizes; it also matches patterns
 //	hdfs dfs -cat hdfs://...      reads a file
 //
-// Each call starts a Java machine, which takes about a second. The client cannot read a part of a file. So a file that is
-// not read from its beginning, such as Parquet, is first copied to a temporary file.
+// Each call starts a Java machine, which takes about a second. The client cannot read a part of a file. So a file that
+// is not read from its beginning, such as Parquet, is first copied to a temporary file.
 
 // isHDFS reports whether a path names a file of Hadoop's file system.
 func isHDFS(path string) bool { return strings.HasPrefix(path, "hdfs://") }

@@ -23,8 +23,8 @@
 // # Memory
 //
 // A [Writer] holds one chunk: 12 bytes for each of at most 2^20 documents, 64 more with sketches and 16 more with
-// hashes, and their compressed IDs, about 16 MiB at most. Between the first document and the millionth one, a process grows by up to about 100 MiB including garbage,
-// or 45 MiB with short IDs. After that it does not grow, not even for the billionth document. The exception is
-// documents without a fingerprint. Their compressed IDs and their hashes are all held until the end, some 2 to 20 bytes
-// and 16 bytes for each.
+// hashes, and their compressed IDs, about 16 MiB at most. Between the first document and the millionth one, a process
+// grows by up to about 100 MiB including garbage, or 45 MiB with short IDs. After that it does not grow, not even for
+// the billionth document. The exception is documents without a fingerprint. Their compressed IDs and their hashes are
+// all held until the end, some 2 to 20 bytes and 16 bytes for each.
 package ndf

@@ -53,8 +53,8 @@ func inputsOf(docs []Placed, i, count int) (list []Input) {
 	return append(list, Input{fmt.Sprint("in/none", i), 2000*count + i, 7, 0})
 }
 
-// share writes the files of docs whose number is i modulo count, with hashes. If count is 0 or less, it writes all files and
-// no share.
+// share writes the files of docs whose number is i modulo count, with hashes. If count is 0 or less, it writes all
+// files and no share.
 func share(t *testing.T, docs []Placed, i, count int) *File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.ndf", i))

@@ -64,8 +64,8 @@ const arrayEnding = ".bin"
 // IsBare reports whether a file with this name holds only fingerprints, without IDs, lengths and recipe.
 func IsBare(path string) bool { return filepath.Ext(path) == arrayEnding }
 
-// Create begins the file at path. A name that ends in .bin makes an array of integers, which holds only fingerprints. Any
-// other name makes an .ndf file.
+// Create begins the file at path. A name that ends in .bin makes an array of integers, which holds only fingerprints.
+// Any other name makes an .ndf file.
 func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error) {
 	if IsBare(path) {
 		array, err := o.Disk.Create(path)

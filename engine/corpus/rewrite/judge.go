@@ -15,8 +15,8 @@ type Verdict struct {
 	Note int // number of the document for [Fields].Values; 0: the document is unknown
 }
 
-// CutText returns the verdict about a document whose text loses some ranges. The document is dropped if only white space
-// would remain.
+// CutText returns the verdict about a document whose text loses some ranges. The document is dropped if only white
+// space would remain.
 func CutText(text string, cuts []format.Range) Verdict {
 	at, left := int64(0), false
 	for _, c := range cuts {

@@ -43,8 +43,8 @@ func line(i int) string {
 	return fmt.Sprintf(`{"text":"line %d %s"}`, i, strings.Repeat("word ", i)) + "\n"
 }
 
-// TestCopyMembers checks that gz members and archive records that lose no document are copied byte for byte. The others,
-// and zst frames, are written without the removed documents. The number of threads makes no difference.
+// TestCopyMembers checks that gz members and archive records that lose no document are copied byte for byte. The
+// others, and zst frames, are written without the removed documents. The number of threads makes no difference.
 func TestCopyMembers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	contents := []string{line(1) + line(2), line(1) + line(2), line(3), line(6) + line(3) + line(4), "", line(5), line(2)}

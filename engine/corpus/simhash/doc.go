@@ -95,9 +95,9 @@
 //   - Precision is the share of reported pairs with a Jaccard of at least 0.5.
 //   - Unrelated is the number of reported pairs without common origin and with a Jaccard below 0.5, among 10^9 pairs.
 //
-// The values are means of 8 keys: key i is the SHA-256 of the digit i, 0 to 7. Recall differs by 1 % between the keys. The
-// precision of simhash differs most: in Chinese at k = 6 from .77 to .88, and .62 with the published key. The last column
-// is for the published key.
+// The values are means of 8 keys: key i is the SHA-256 of the digit i, 0 to 7. Recall differs by 1 % between the keys.
+// The precision of simhash differs most: in Chinese at k = 6 from .77 to .88, and .62 with the published key. The last
+// column is for the published key.
 //
 //	                        recall at k = 3, 4, 6    precision at 3, 4, 6    unrelated at 3
 //	English  minwise        .937  .970  .992         .9993  .9985  .9938         179

@@ -113,8 +113,8 @@ func (r Recipe) String() string {
 	return string(b)
 }
 
-// WithPrivateKey returns the recipe with a random key that nobody knows. Someone who knows the key can choose words that
-// give a text any fingerprint.
+// WithPrivateKey returns the recipe with a random key that nobody knows. Someone who knows the key can choose words
+// that give a text any fingerprint.
 func (r Recipe) WithPrivateKey() Recipe {
 	var key [32]byte
 	rand.Read(key[:]) // never fails

@@ -55,8 +55,8 @@ type densifier struct {
 
 const registerBits = 7
 
-// borrow performs one round. It turns current, which holds the bits of seven rounds ago, into the bits of this round. It
-// returns the bits that are set in all words of d.have.
+// borrow performs one round. It turns current, which holds the bits of seven rounds ago, into the bits of this round.
+// It returns the bits that are set in all words of d.have.
 func (d *densifier) borrow(current, next *plane, order uint16) (full uint64) {
 	word, turn := uint(order/64), int(order)
 	return d.word(current, next, 0, word, turn) & d.word(current, next, 1, word, turn) & d.word(current, next, 2, word, turn) &

@@ -78,8 +78,8 @@ func decodeHTML(raw []byte, contentType string) (page []byte, repaired int) {
 
 const pageTimes = 8 // the factor of mostlyUTF8 for pages, and for bytes that show another encoding
 
-// mostlyUTF8 distinguishes a damaged UTF-8 page without declaration from a page in an 8-bit encoding. In UTF-8, the number
-// of valid sequences of several bytes is more than times the number of invalid bytes.
+// mostlyUTF8 distinguishes a damaged UTF-8 page without declaration from a page in an 8-bit encoding. In UTF-8, the
+// number of valid sequences of several bytes is more than times the number of invalid bytes.
 func mostlyUTF8(raw []byte, times int) bool {
 	valid, invalid := 0, 0
 	for i := 0; i < len(raw); {
@@ -98,10 +98,10 @@ func mostlyUTF8(raw []byte, times int) bool {
 	return valid > times*invalid
 }
 
-// looksGBK distinguishes Chinese in GBK, which is often undeclared, from 8-bit encodings. The text must have at least 20
-// bytes beyond ASCII, and 19 of 20 of them must be in pairs of the original GB 2312, which has both bytes beyond ASCII. In
-// Western text, such bytes occur alone. In Japanese and Korean encodings they occur in pairs, too. Without a declaration
-// such texts are read wrongly, but always in the same way.
+// looksGBK distinguishes Chinese in GBK, which is often undeclared, from 8-bit encodings. The text must have at least
+// 20 bytes beyond ASCII, and 19 of 20 of them must be in pairs of the original GB 2312, which has both bytes beyond
+// ASCII. In Western text, such bytes occur alone. In Japanese and Korean encodings they occur in pairs, too. Without a
+// declaration such texts are read wrongly, but always in the same way.
 func looksGBK(raw []byte) bool {
 	paired, alone := 0, 0
 	for i := 0; i < len(raw); i++ {

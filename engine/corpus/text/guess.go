@@ -76,9 +76,9 @@ const (
 	guessMargin   = 1.1      // ratio of frequent characters to those in the declared encoding that is needed to overrule it
 )
 
-// guessEncoding returns the encoding that the bytes themselves show, or nil if they show none. The declared encoding, if
-// there is one, is kept unless the text is absurd in it and another encoding fits. It is also kept if the bytes are valid
-// in it and are few, or if this package does not know its languages.
+// guessEncoding returns the encoding that the bytes themselves show, or nil if they show none. The declared encoding,
+// if there is one, is kept unless the text is absurd in it and another encoding fits. It is also kept if the bytes are
+// valid in it and are few, or if this package does not know its languages.
 func guessEncoding(raw []byte, declared string, enc encoding.Encoding) encoding.Encoding {
 	sample := sampleOf(raw)
 	index := slices.IndexFunc(guesses, func(g guess) bool { return g.name == declared || declared == "gbk" && g.name == "gb18030" })
@@ -107,8 +107,8 @@ func guessEncoding(raw []byte, declared string, enc encoding.Encoding) encoding.
 	return nil
 }
 
-// mixesWords reports whether letters of ASCII are often next to bytes beyond ASCII. This is so in Western languages, and
-// not in languages with other letters.
+// mixesWords reports whether letters of ASCII are often next to bytes beyond ASCII. This is so in Western languages,
+// and not in languages with other letters.
 func mixesWords(raw []byte) bool {
 	adjacent, nonASCII := 0, 0
 	for i := 1; i < len(raw); i++ {
@@ -148,8 +148,8 @@ func sampleOf(raw []byte) (sample []byte) {
 // bytes, or the fourth in GB18030.
 func isSecond(c byte) bool { return c >= 0x40 && c < 0x7f || c >= '0' && c <= '9' }
 
-// share decodes a sample. It returns the share of the characters beyond ASCII that are in common. An invalid byte counts
-// as three characters.
+// share decodes a sample. It returns the share of the characters beyond ASCII that are in common. An invalid byte
+// counts as three characters.
 func (g *guess) share(sample []byte, common string) float64 {
 	text, err := g.enc.NewDecoder().Bytes(sample)
 	if err != nil {

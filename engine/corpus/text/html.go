@@ -13,8 +13,8 @@ import (
 //
 //	<p>One <b>bo</b>ld.</p><script>x</script><ul><li>Two   &amp;<li>three</ul>   ►   One bold.⏎Two &⏎three
 //
-// Markup, comments, scripts, styles, templates, drawings and noscript elements are left out. Block elements and br break
-// the line, and cells are separated by a space. Outside pre, white space becomes one space.
+// Markup, comments, scripts, styles, templates, drawings and noscript elements are left out. Block elements and br
+// break the line, and cells are separated by a space. Outside pre, white space becomes one space.
 type pageText struct {
 	out       []byte
 	space     bool // white space is due before the next character
@@ -78,8 +78,8 @@ func (p *pageText) extract(ctx context.Context, page []byte, extraction Extracti
 	return string(text), nil
 }
 
-// pass writes the text. It returns the hidden element that is open at the end of the page, or 0. The elements in shownTags are
-// not hidden. The end of ctx is the only error.
+// pass writes the text. It returns the hidden element that is open at the end of the page, or 0. The elements in
+// shownTags are not hidden. The end of ctx is the only error.
 func (p *pageText) pass(ctx context.Context, page []byte, shownTags []atom.Atom) (atom.Atom, error) {
 	// Begin with no text.
 	p.out = slices.Grow(p.out[:0], len(page)/4)

@@ -34,9 +34,10 @@ func ParseExtraction(name string) (Extraction, error) {
 	return "", fmt.Errorf("%q: must be main, all or auto", name)
 }
 
-// mainWordsMin is the minimum number of different words of the main part for ExtractAuto. A character of a script without
-// spaces counts as a word. If a page has fewer, its whole text is taken. With 12, all of 3,132 pages had a fingerprint if
-// their whole texts had one; with 10, ten pages had none. With 20, 1.6 % fewer of 1,111 pairs of versions are found.
+// mainWordsMin is the minimum number of different words of the main part for ExtractAuto. A character of a script
+// without spaces counts as a word. If a page has fewer, its whole text is taken. With 12, all of 3,132 pages had a
+// fingerprint if their whole texts had one; with 10, ten pages had none. With 20, 1.6 % fewer of 1,111 pairs of
+// versions are found.
 const mainWordsMin = 12
 
 // hasWords reports whether a text has at least minWords different words.
@@ -173,8 +174,8 @@ func (z *zones) end(a atom.Atom) {
 	z.regions = z.regions[:last]
 }
 
-// regionNames are the elements that may be regions. The first namesMain are main, and the next ones up to namesAside are
-// aside. The attributes of the others decide.
+// regionNames are the elements that may be regions. The first namesMain are main, and the next ones up to namesAside
+// are aside. The attributes of the others decide.
 var regionNames = [...]atom.Atom{atom.Main, atom.Article,
 	atom.Nav, atom.Aside, atom.Footer, atom.Header, atom.Dialog, atom.Menu,
 	atom.Div, atom.Section, atom.Ul, atom.Ol, atom.Td, atom.Table, atom.Form, atom.P}

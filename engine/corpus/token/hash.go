@@ -29,8 +29,8 @@ func NewHasher(s *Scanner, key [32]byte) *Hasher { return &Hasher{key: key, scan
 
 // Hash returns the hash of a token that the Scanner yielded. It must be called during the call of yield.
 //
-// No slot equals a long token, which has a position and a length in place of bytes: if the second word of a packed token
-// is not 0, its first word is full.
+// No slot equals a long token, which has a position and a length in place of bytes: if the second word of a packed
+// token is not 0, its first word is full.
 func (h *Hasher) Hash(t *Token) uint64 {
 	s := &h.slots[(t.lo*spreadLo^t.hi*spreadHi)>>(64-hasherBits)]
 	if s.lo == t.lo && s.hi == t.hi {

@@ -35,8 +35,8 @@ type Decoders struct {
 	pieces     sync.Pool      // unused values of type *piece
 }
 
-// NewDecoders returns decoders that use up to threads goroutines for a file. They use at most maxBytes of memory for all
-// files, unless the next piece of a file needs more.
+// NewDecoders returns decoders that use up to threads goroutines for a file. They use at most maxBytes of memory for
+// all files, unless the next piece of a file needs more.
 func NewDecoders(threads int, maxBytes int64) *Decoders {
 	d := &Decoders{Ahead: threads + 1, PieceBytes: pieceBytes}
 	d.Room.Max = maxBytes

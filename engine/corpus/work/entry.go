@@ -37,7 +37,8 @@ type skipEntry struct {
 //	head | ID, source, values, hash, fingerprint, sketch, features, bytes of text, modified, line, repaired, charset,
 //	       payload
 //
-// Texts begin with their lengths. The head says whether there is a source, values, a fingerprint, a sketch and a payload.
+// Texts begin with their lengths. The head says whether there is a source, values, a fingerprint, a sketch and a
+// payload.
 func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 	// Write the flags, which show the fields that follow.
 	head := bit(e.Skip != nil, hasSkip) | bit(e.OK, hasPrint) | bit(e.Values != nil, hasValues) |

@@ -26,12 +26,12 @@ type BackupReport struct {
 // backupTries is the maximum number of attempts of a backup that flushes or merges interrupt.
 const backupTries = 20
 
-// Backup creates the folder target, which must not exist, with a copy of the index in folder dir and every change that was
-// acknowledged before the call. Another process may write to dir meanwhile.
+// Backup creates the folder target, which must not exist, with a copy of the index in folder dir and every change that
+// was acknowledged before the call. Another process may write to dir meanwhile.
 //
 // Files of an index never change. So the backup has hard links to them, which take neither time nor space, or copies if
-// target is on another file system. Only the log grows; it is copied. If a new manifest, which may have removed files, is
-// published meanwhile, the backup begins again.
+// target is on another file system. Only the log grows; it is copied. If a new manifest, which may have removed files,
+// is published meanwhile, the backup begins again.
 func Backup(ctx context.Context, d *disk.Disk, dir, target string) (r BackupReport, err error) {
 	if _, err := manifestPath(nil, dir); err != nil {
 		return r, err
@@ -54,8 +54,8 @@ func (x *Index) Durable() bool { return x.writer.log != nil }
 
 // Backup is like the function [Backup] for this index. It never begins again: no manifest is published while the log is
 // copied, and the files of segments stay until they are linked. Inserts, queries and merges continue; a flush is
-// published after the log was copied. The error wraps [ErrNotDurable], [os.ErrExist] if target exists, or the error of ctx.
-// After an error, target does not exist.
+// published after the log was copied. The error wraps [ErrNotDurable], [os.ErrExist] if target exists, or the error of
+// ctx. After an error, target does not exist.
 func (x *Index) Backup(ctx context.Context, target string) (r BackupReport, err error) {
 	if !x.Durable() {
 		return r, ErrNotDurable

@@ -199,8 +199,8 @@ func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
 	return in, nil
 }
 
-// writeSegment writes the files of a segment and of its sketches, named base with an ending, and returns their entry for
-// the manifest.
+// writeSegment writes the files of a segment and of its sketches, named base with an ending, and returns their entry
+// for the manifest.
 func writeSegment(
 	ctx context.Context, base string, generation uint64, files store.Options, in input, o segment.Options,
 ) (entry ManifestSegment, err error) {

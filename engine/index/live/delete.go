@@ -67,9 +67,9 @@ func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (i
 // deletedMax is the maximum number of deletions of one record: 10 bytes each.
 const deletedMax = 1 << 20
 
-// deleteFound deletes the documents that find returns; find is called with writer.mu held. Readers see the deletion as a
-// whole. If there are more documents than fit in one record, a part may be deleted if the process ends before the call
-// returns.
+// deleteFound deletes the documents that find returns; find is called with writer.mu held. Readers see the deletion as
+// a whole. If there are more documents than fit in one record, a part may be deleted if the process ends before the
+// call returns.
 func (w *writer) deleteFound(ctx context.Context, find func() ([]rows.DocID, error)) (int, error) {
 	if err := w.lock(ctx); err != nil {
 		return 0, err

@@ -43,8 +43,8 @@
 // the latency of each pass that waits for the previous one. IDs are not included. If that is more than comparing the
 // query with all keys of one table, a segment does the latter, and the option has its time ([table.ScanNS]).
 //
-// Measured times are 0.76 to 1.4 times the predicted ones of starred designs (go run ./bench search). Bytes agree to the
-// third digit. Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
+// Measured times are 0.76 to 1.4 times the predicted ones of starred designs (go run ./bench search). Bytes agree to
+// the third digit. Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
 //
 // # Skew
 //

@@ -7,7 +7,8 @@ import (
 	"example.org/ndd/permute"
 )
 
-// An estimate has a sample in the order of a table: permuted by its mask, and sorted. It counts pairs of keys that agree.
+// An estimate has a sample in the order of a table: permuted by its mask, and sorted. It counts pairs of keys that
+// agree.
 type estimate struct {
 	sample *Sample
 	keys   []uint64

@@ -126,8 +126,8 @@ func entryOf(counts *[huffman.Positions]uint64) entry {
 }
 
 // perBlock returns the average number of keys per block: the last key, which is stored outside the block, and the
-// entries that fit in each half. It is the renewal function of the entries' lengths: freeBits/mean + (variance - mean^2 +
-// mean) / (2 mean^2). The last term is needed because lengths are whole numbers.
+// entries that fit in each half. It is the renewal function of the entries' lengths: freeBits/mean + (variance - mean^2
+// + mean) / (2 mean^2). The last term is needed because lengths are whole numbers.
 func (e entry) perBlock(blockBytes int) float64 {
 	const headBytes = 2 // bytes of the head of each half
 	freeBits := 8 * float64(blockBytes/2-headBytes)

@@ -47,15 +47,15 @@ func Measure(available uint64) (*Machine, error) {
 	return m, nil
 }
 
-// Misses returns the nanoseconds of a cache miss in the largest memory that was measured, with an address that is known in
-// advance, and with one that the previous miss gives.
+// Misses returns the nanoseconds of a cache miss in the largest memory that was measured, with an address that is known
+// in advance, and with one that the previous miss gives.
 func (m *Machine) Misses() (independent, dependent float64) {
 	r := m.readAmong(measuredMax)
 	return r.batch, r.single
 }
 
-// timeReads returns the costs of random reads of data, which is zero. It takes the minimum of some milliseconds, because
-// other programs only add to them.
+// timeReads returns the costs of random reads of data, which is zero. It takes the minimum of some milliseconds,
+// because other programs only add to them.
 func timeReads(data []uint64) read {
 	const rounds, pass, waiting = 64, 64, 512
 	rng := rand.New(rand.NewPCG(1, uint64(len(data))))

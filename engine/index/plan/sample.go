@@ -14,7 +14,8 @@ import (
 	"example.org/ndd/permute"
 )
 
-// A Sample is a sample of the fingerprints that the index will contain, or of similar ones. It is used by one goroutine.
+// A Sample is a sample of the fingerprints that the index will contain, or of similar ones. It is used by one
+// goroutine.
 type Sample struct {
 	fingerprints []uint64 // distinct, in random order
 	steps        uint64   // steps of all estimates, without sorting keys. Each reads one key and takes a few nanoseconds
@@ -62,8 +63,8 @@ func (s *Sample) estimates(d *permute.Design, n float64) (list []*estimate) {
 
 // estimate permutes the sample by the mask of a table of n fingerprints, and sorts it.
 //
-// It extrapolates the length of a key in huffman blocks from the change since a smaller part of the sample: uniform keys
-// lose a bit with every doubling, clustered ones less or more.
+// It extrapolates the length of a key in huffman blocks from the change since a smaller part of the sample: uniform
+// keys lose a bit with every doubling, clustered ones less or more.
 func (s *Sample) estimate(mask uint64, n float64) *estimate {
 	e := &estimate{sample: s, keys: make([]uint64, len(s.fingerprints)), shares: make(map[[2]int]float64)}
 	radix.Keys(e.keys, s.fingerprints, mask, 1)
@@ -92,9 +93,10 @@ func measureEntry(keys []uint64, halvings int) entry {
 // wideSeen is the minimum number of sample keys in a line for a reliable estimate of the line's keys.
 const wideSeen = 4
 
-// wideBytes estimates the bytes of the wide lines of a planar table with n keys like those of the sample. A line is wide if its keys and buckets do not fit in it; uniform keys have almost none. A line with
-// at least wideSeen sample keys has their share of the n keys. For the other lines, the share of pairs in one line
-// gives the number of keys that share a line.
+// wideBytes estimates the bytes of the wide lines of a planar table with n keys like those of the sample. A line is
+// wide if its keys and buckets do not fit in it; uniform keys have almost none. A line with at least wideSeen sample
+// keys has their share of the n keys. For the other lines, the share of pairs in one line gives the number of keys that
+// share a line.
 func (e *estimate) wideBytes(n float64) uint64 {
 	b, perLine := table.PlanarWidths(uint64(n))
 	lineMax := float64(asm.PlanarLineBits - perLine) // maximum number of keys of a line that is not wide

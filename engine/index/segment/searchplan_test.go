@@ -48,8 +48,8 @@ func TestScanOfConsecutive(t *testing.T) {
 	}
 }
 
-// TestLocateMany checks that many fingerprints are located like single ones, in any layout, and that absent ones have no
-// documents.
+// TestLocateMany checks that many fingerprints are located like single ones, in any layout, and that absent ones have
+// no documents.
 func TestLocateMany(t *testing.T) {
 	fingerprints := sets.Uniform(20_000, 5)
 	for i := range fingerprints {

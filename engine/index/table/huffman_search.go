@@ -182,8 +182,8 @@ func (r *huffmanRound) find() {
 	}
 }
 
-// addNextLines adds the lines of the block after b that contain a part of the range up to high: no lines, the lines of its
-// first half, or all lines.
+// addNextLines adds the lines of the block after b that contain a part of the range up to high: no lines, the lines of
+// its first half, or all lines.
 func (r *huffmanRound) addNextLines(b int, high uint64) {
 	t := r.table
 	if b+1 >= len(t.last) || t.last[b] >= high {

@@ -29,8 +29,8 @@ func (p *planarPiece) restWords(width uint) int {
 
 func lowWords(keys int) int { return (keys + 3) / 4 }
 
-// pack packs keys into buffer, which must not overlap them. If there are too few keys for that, it copies them. If buffer
-// is nil, it keeps the slice.
+// pack packs keys into buffer, which must not overlap them. If there are too few keys for that, it copies them. If
+// buffer is nil, it keeps the slice.
 func (p *planarPiece) pack(keys, buffer []uint64, width uint) {
 	if buffer == nil {
 		p.words = keys

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// preparedMax is the maximum number of probes per query that [Search.Prepare] prepares: 64 KiB. For a table with few
-	// keys it is a probe per keysPerProbe keys, but at least as many as a chunk has.
+	// preparedMax is the maximum number of probes per query that [Search.Prepare] prepares: 64 KiB. For a table with
+	// few keys it is a probe per keysPerProbe keys, but at least as many as a chunk has.
 	preparedMax  = 1 << 12
 	keysPerProbe = 64
 	// flipChunk is the number of probes that a search without prepared ones makes at a time: 4 KiB.

@@ -33,9 +33,9 @@ type Table interface {
 	// query. It takes at most a millisecond, and reads at most 4,096 words of the table.
 	PlanProbes(p, radius, k int) ProbePlan
 
-	// WalkPart calls yield with the keys of the part from start/parts to end/parts, until yield returns false. Keys come in
-	// ascending order, some hundreds or thousands at a time, with the rank of the first. The slice is valid only
-	// during the call. Adjacent parts have no common keys and no gap.
+	// WalkPart calls yield with the keys of the part from start/parts to end/parts, until yield returns false. Keys
+	// come in ascending order, some hundreds or thousands at a time, with the rank of the first. The slice is valid
+	// only during the call. Adjacent parts have no common keys and no gap.
 	WalkPart(start, end, parts uint64, yield func(rank uint64, keys []uint64) bool) error
 
 	// PartWith returns a part, in the form of WalkPart, that contains all keys from low to high and few others.

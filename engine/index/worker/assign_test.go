@@ -44,8 +44,8 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// TestAssignFits tests random tables and nodes. No node exceeds its space, and a table stays in its file only if it fits
-// on no node.
+// TestAssignFits tests random tables and nodes. No node exceeds its space, and a table stays in its file only if it
+// fits on no node.
 func TestAssignFits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(16, 1))
 	for range 5000 {

@@ -16,8 +16,8 @@ type Match struct {
 	segment.Match
 }
 
-// QueriesMin is the minimum number of queries that workers search. A caller searches fewer itself, on all nodes: passing a
-// task takes 15 to 25 us, a query 1 to 2 us, and half as long again if its tables are on another node.
+// QueriesMin is the minimum number of queries that workers search. A caller searches fewer itself, on all nodes:
+// passing a task takes 15 to 25 us, a query 1 to 2 us, and half as long again if its tables are on another node.
 const QueriesMin = 32
 
 // A Request is a search of segments of one Set. The set must stay open until [Request.Wait] has returned. The zero

@@ -80,7 +80,8 @@ func TestRow(t *testing.T) {
 	}
 }
 
-// limitedTo returns an arena with a budget, and with temporary files for buffers that do not fit. It counts their bytes.
+// limitedTo returns an arena with a budget, and with temporary files for buffers that do not fit. It counts their
+// bytes.
 func limitedTo(t *testing.T, limit uint64, spilled *uint64) memory.Arena {
 	file := spill.Memory(nil, t.TempDir(), "clusters")
 	return memory.Arena{Budget: memory.NewBudget(memory.Set(limit)), Map: func(bytes uint64) ([]byte, error) {

@@ -116,8 +116,8 @@ func (s *search) findNear(ctx context.Context) error {
 	return s.settle(ctx, nil)
 }
 
-// undecided returns the rows to compare and their fingerprints. It leaves out known rows, rows that are dropped for their
-// URL, and rows that are too short for a fingerprint. rows is nil if it leaves out none.
+// undecided returns the rows to compare and their fingerprints. It leaves out known rows, rows that are dropped for
+// their URL, and rows that are too short for a fingerprint. rows is nil if it leaves out none.
 func (s *search) undecided() (fingerprints []uint64, rows []Row, err error) {
 	known, urls := s.r.Known, s.r.SameURL
 	excluded := len(known) + len(urls) + s.c.shorts

@@ -92,8 +92,8 @@ func (f *records) end() (err error) {
 	return err
 }
 
-// record returns the record of a row, or an empty one if there are no records. Its strings are valid until the corpus is
-// closed.
+// record returns the record of a row, or an empty one if there are no records. Its strings are valid until the corpus
+// is closed.
 func (f *records) record(row Row) (r record) {
 	if len(f.anyAt) > 0 {
 		if f.reads.Add(1)%readsMapped == 0 {

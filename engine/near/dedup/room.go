@@ -47,8 +47,8 @@ func (r *room) reserve(task string, bytes uint64) (err error) {
 	return r.reserved.Resize(task, bytes)
 }
 
-// readConfig reserves the memory for reading, and returns cfg for the memory that remains. It fails if a later step cannot
-// succeed.
+// readConfig reserves the memory for reading, and returns cfg for the memory that remains. It fails if a later step
+// cannot succeed.
 func (r *room) readConfig(cfg ingest.Config) (ingest.Config, error) {
 	known, available := r.knownBytes(0), r.o.Budget.Free()
 	cfg = cfg.Fit(available - min(available, known))

@@ -21,8 +21,8 @@ import (
 	"example.org/ndd/engine/oracle/sets"
 )
 
-// sketched returns documents with the sketches of texts: edited copies, pages of templates, texts of few words, and some
-// without a sketch. Their fingerprints are near one of three.
+// sketched returns documents with the sketches of texts: edited copies, pages of templates, texts of few words, and
+// some without a sketch. Their fingerprints are near one of three.
 func sketched(t *testing.T, n int) (docs []Document) {
 	t.Helper()
 	f, err := simhash.New(simhash.Default())

@@ -52,7 +52,8 @@ func (c *Corpus) Bytes() (sum uint64) {
 	return sum
 }
 
-// Each calls functions with the texts of all rows in parallel. Each goroutine has a function of its own, a result of start.
+// Each calls functions with the texts of all rows in parallel. Each goroutine has a function of its own, a result of
+// start.
 func (c *Corpus) Each(ctx context.Context, threads int,
 	start func(context.Context) (func(row int, text string), error)) error {
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, func(_ context.Context, yield func(int) bool) error {
@@ -109,8 +110,8 @@ type Pair struct {
 	Group   int // number of the group of connected pairs; see the package comment
 }
 
-// Pairs returns the pairs of the labels, without those that are [Unsure], and the labels with a document that the corpus
-// lacks.
+// Pairs returns the pairs of the labels, without those that are [Unsure], and the labels with a document that the
+// corpus lacks.
 func (c *Corpus) Pairs(labels []Label) (pairs []Pair, missing []Label) {
 	for _, l := range labels {
 		if l.Kind == Unsure {

@@ -1,5 +1,5 @@
-// Package eval measures how well fingerprints find near-duplicates: recall on labelled pairs, and
-// precision of all reported pairs, for every distance k from 0 to [MaxK]. It compares several methods. [Corpus.MeasureThresholds]
+// Package eval measures how well fingerprints find near-duplicates: recall on labelled pairs, and precision of all
+// reported pairs, for every distance k from 0 to [MaxK]. It compares several methods. [Corpus.MeasureThresholds]
 // measures methods that give pairs a score, over thresholds of the score.
 //
 //	documents ──────────► Corpus ──► Method (recipe, verification) ──► fingerprints ─┐
@@ -18,11 +18,11 @@
 //	                 copied 600 times counts once
 //	precision        share of right pairs, with a Jaccard of at least 0.5, among all pairs of the corpus within k
 //
-// Figure 1 of Manku, Jain and Das Sarma (WWW 2007) draws equal numbers of pairs at each distance.
-// People tag them as true, false or unknown. Precision at k is the share of true pairs among those
-// within k, and recall is the share of all true pairs within k. [Corpus.SamplePairs] draws such pairs, and
-// [Result.LabelChart] is the figure from their labels. [MethodResult.Figure] has the same curves for all pairs, by measured
-// Jaccard: near pairs are true, pairs below 0.5 are false, and revised pairs are unknown.
+// Figure 1 of Manku, Jain and Das Sarma (WWW 2007) draws equal numbers of pairs at each distance. People tag them as
+// true, false or unknown. Precision at k is the share of true pairs among those within k, and recall is the share of
+// all true pairs within k. [Corpus.SamplePairs] draws such pairs, and [Result.LabelChart] is the figure from their
+// labels. [MethodResult.Figure] has the same curves for all pairs, by measured Jaccard: near pairs are true, pairs
+// below 0.5 are false, and revised pairs are unknown.
 //
 // # Cost
 //

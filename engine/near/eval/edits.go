@@ -9,8 +9,8 @@ import (
 	"example.org/ndd/engine/corpus/token"
 )
 
-// editRates are the rates of [Corpus.SyntheticLabels]: one word in 20, 40, ... is replaced or deleted, or another word is
-// inserted before it, at random places. In a script without spaces a word is one character.
+// editRates are the rates of [Corpus.SyntheticLabels]: one word in 20, 40, ... is replaced or deleted, or another word
+// is inserted before it, at random places. In a script without spaces a word is one character.
 var editRates = []int{20, 40, 80, 200, 1000}
 
 // A span is a token of a text, and the text between the previous token and this one.
@@ -89,10 +89,9 @@ func (e *editor) edit(text string, rate int) (edited string, ok bool) {
 // wordsMax limits the words, and the characters, that an editor inserts.
 const wordsMax = 1 << 20
 
-// SyntheticLabels adds edited copies of up to sample documents to the corpus. It returns the
-// labels of documents and copies, such as "edited 1 in 40". Documents and edits are random;
-// the same corpus and seed give the same copies. A text with fewer than 20 words has no copies. It is an error if all texts
-// are that short.
+// SyntheticLabels adds edited copies of up to sample documents to the corpus. It returns the labels of documents and
+// copies, such as "edited 1 in 40". Documents and edits are random; the same corpus and seed give the same copies. A
+// text with fewer than 20 words has no copies. It is an error if all texts are that short.
 func (c *Corpus) SyntheticLabels(sample int, seed uint64) ([]Label, error) {
 	// Draw the documents.
 	random := rand.New(rand.NewPCG(seed, 0))

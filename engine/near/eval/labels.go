@@ -36,10 +36,10 @@ const (
 var LabelWords = map[string]string{Same: Same, "true": Same, "duplicate": Same, Similar: Similar, Contains: Contains, Different: Different,
 	"false": Different, Unsure: Unsure, "unknown": Unsure}
 
-// ReadLabels reads a table of labelled pairs with [result.ReadTable]. It needs the columns
-// id_a, id_b and label, with [LabelWords]. The columns jaccard and lang are optional, and others are ignored. Jaccard is
-// NaN if the table does not have it. A pair that is repeated with the same label, in either order,
-// is returned once; repeated is the number of the other rows. An error names the row.
+// ReadLabels reads a table of labelled pairs with [result.ReadTable]. It needs the columns id_a, id_b and label, with
+// [LabelWords]. The columns jaccard and lang are optional, and others are ignored. Jaccard is NaN if the table does not
+// have it. A pair that is repeated with the same label, in either order, is returned once; repeated is the number of
+// the other rows. An error names the row.
 func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int, err error) {
 	type labelled struct {
 		pair [2]string
@@ -91,8 +91,8 @@ func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int,
 	return labels, repeated, err
 }
 
-// LabelCounts counts labelled pairs that a method finds or misses. A pair labelled [Different] is negative. A pair labelled
-// [Contains] does not count. All others are positive.
+// LabelCounts counts labelled pairs that a method finds or misses. A pair labelled [Different] is negative. A pair
+// labelled [Contains] does not count. All others are positive.
 type LabelCounts struct {
 	TruePositives  int `json:"true_positives"`
 	FalsePositives int `json:"false_positives"`

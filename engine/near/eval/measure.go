@@ -18,8 +18,8 @@ type Options struct {
 	Progress func(method string)
 }
 
-// Measure measures recall on labelled pairs and precision of all reported pairs. It returns the error of an invalid recipe
-// or of ctx.
+// Measure measures recall on labelled pairs and precision of all reported pairs. It returns the error of an invalid
+// recipe or of ctx.
 func Measure(ctx context.Context, c *Corpus, pairs []Pair, methods []Method, o Options) (*Result, error) {
 	result := &Result{Documents: c.Len(), Pairs: len(pairs)}
 	if o.Originals > 0 {

@@ -9,8 +9,8 @@ import (
 	"example.org/ndd/engine/corpus/sketch"
 )
 
-// A Method finds near-duplicates: fingerprints by a recipe within k and, if Verify is above 0, an estimated Jaccard of at least
-// Verify, as dedup does by sketches.
+// A Method finds near-duplicates: fingerprints by a recipe within k and, if Verify is above 0, an estimated Jaccard of
+// at least Verify, as dedup does by sketches.
 type Method struct {
 	Name   string
 	Recipe simhash.Recipe

@@ -73,8 +73,8 @@ func byLabel(pairs []Pair, p *fingerprints) (b ByLabel) {
 	return b
 }
 
-// distance returns the distance of a pair. It is more than MaxK if a document has no fingerprint or verification refuses
-// the pair.
+// distance returns the distance of a pair. It is more than MaxK if a document has no fingerprint or verification
+// refuses the pair.
 func distance(p *fingerprints, pair *Pair) int {
 	if !p.verified(pair.A, pair.B) {
 		return MaxK + 1

@@ -31,8 +31,8 @@ func findReported(ctx context.Context, c *Corpus, p *fingerprints, documents int
 	})
 }
 
-// weight counts a pair and returns its weight, the number of pairs that it represents. It is judged with the probability
-// judgedMax / n if it is the n-th pair at its distance. Otherwise its weight is 0.
+// weight counts a pair and returns its weight, the number of pairs that it represents. It is judged with the
+// probability judgedMax / n if it is the n-th pair at its distance. Otherwise its weight is 0.
 func (r *reportCount) weight(random *rand.Rand, distance int) float64 {
 	r.counts[distance]++
 	chance := min(judgedMax/float64(r.counts[distance]), 1)

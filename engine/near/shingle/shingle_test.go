@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// windows is the specification: 3 words or 5 characters of a run, where a word is spelled if a character was among the last 8
-// tokens before it, or all of a shorter run.
+// windows is the specification: 3 words or 5 characters of a run, where a word is spelled if a character was among the
+// last 8 tokens before it, or all of a shorter run.
 func windows(tokens []string) map[string]bool {
 	var runs [][]string
 	last, since := 0, 8

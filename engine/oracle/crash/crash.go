@@ -9,8 +9,8 @@
 //	         another folder: a possible state of the disk after the 5th call
 //
 // Durable data survives: the content of a file that was synced, the names in a folder that was synced, and both if the
-// file system was synced. Each other change may be lost: a sector of 512 bytes, a length or a name. A state keeps none of
-// these changes, half of them by chance, or all. Real file systems keep some order, so a program that survives these
+// file system was synced. Each other change may be lost: a sector of 512 bytes, a length or a name. A state keeps none
+// of these changes, half of them by chance, or all. Real file systems keep some order, so a program that survives these
 // states also survives theirs.
 //
 // One run of a program has a state for each call, fraction and seed. Marks record the promises of the program. The

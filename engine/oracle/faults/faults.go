@@ -108,9 +108,9 @@ func Calls(t *testing.T, work func(d *disk.Disk) error) (calls []Call) {
 	return calls
 }
 
-// Durable fails the test unless files are durable before they are published, and published durably. A file must be synced
-// before the file, or a folder that contains it, is renamed. Each folder in which a file was created or renamed must be
-// synced, too.
+// Durable fails the test unless files are durable before they are published, and published durably. A file must be
+// synced before the file, or a folder that contains it, is renamed. Each folder in which a file was created or renamed
+// must be synced, too.
 func Durable(t *testing.T, calls []Call) {
 	t.Helper()
 	unsynced := map[string]bool{} // files and folders with changes that a power cut would lose

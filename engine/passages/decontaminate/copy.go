@@ -29,8 +29,8 @@ func (r *Result) Annotate(ctx context.Context, to *rewrite.Target) (rewrite.Repo
 	return r.rewrite(ctx, to, &rewrite.Fields{Columns: Annotations, Values: r.values})
 }
 
-// values returns the values of [Annotations]. A note is the index of a document in hitDocuments plus 1, or 0 if there is
-// no hit.
+// values returns the values of [Annotations]. A note is the index of a document in hitDocuments plus 1, or 0 if there
+// is no hit.
 func (r *Result) values(note int) []any {
 	if note == 0 {
 		return []any{nil, nil}

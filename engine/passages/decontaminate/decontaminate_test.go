@@ -131,8 +131,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestTemplate checks items that differ only in their numbers. A passage is listed for the item with its numbers, or for
-// the nearest item if none has them. It is also listed for all items whose words it contains.
+// TestTemplate checks items that differ only in their numbers. A passage is listed for the item with its numbers, or
+// for the nearest item if none has them. It is also listed for all items whose words it contains.
 func TestTemplate(t *testing.T) {
 	question := func(apples, pears int) string {
 		return fmt.Sprintf("A farmer sells %d apples and %d pears on the market of the town, and each of them costs a coin: "+

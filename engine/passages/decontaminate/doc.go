@@ -76,10 +76,11 @@
 //
 // # Cost
 //
-// A word of English, 6 bytes with its space, takes about 10 ns to find and hash. For each of 13, 8 and 5 tokens, a step of
-// the rolling hash takes 1 ns, and a look-up in the filter 1 ns, or 10 if the filter does not fit the third-level cache.
-// It has 16 bits for each n-gram. A seed costs two cache misses and the comparison of a few tokens, 0.3 µs. An n-gram
-// takes 40 bytes in the table with its token, and 64 while the table is built: 256 MB for 100,000 items of 40 tokens.
+// A word of English, 6 bytes with its space, takes about 10 ns to find and hash. For each of 13, 8 and 5 tokens, a step
+// of the rolling hash takes 1 ns, and a look-up in the filter 1 ns, or 10 if the filter does not fit the third-level
+// cache. It has 16 bits for each n-gram. A seed costs two cache misses and the comparison of a few tokens, 0.3 µs. An
+// n-gram takes 40 bytes in the table with its token, and 64 while the table is built: 256 MB for 100,000 items of 40
+// tokens.
 //
 // BenchmarkFind took 7 ns of CPU time a byte, 144 MB/s. A candidate takes about 50 bytes in a temporary file, and the
 // names of its document. Its score is computed at the end, as a difference of sums that its item keeps.

@@ -156,8 +156,8 @@ func newTokeniser(ctx context.Context) (*tokeniser, error) {
 	return k, err
 }
 
-// room returns an error if the budget has no memory for the text and its lists. The text counts twice, because its plain
-// form is also in memory.
+// room returns an error if the budget has no memory for the text and its lists. The text counts twice, because its
+// plain form is also in memory.
 func (k *tokeniser) room(listBytes int) error {
 	return k.budget.Check("a text of "+humanize.IBytes(uint64(k.textBytes)), uint64(2*k.textBytes+listBytes))
 }

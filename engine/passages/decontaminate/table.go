@@ -50,8 +50,8 @@ func grams(tokens []uint64, n int) iter.Seq2[int, uint64] {
 // bits select the word.
 func mask(h uint64) uint64 { return 1<<(h&63) | 1<<(h>>6&63) }
 
-// sortedGrams returns the hashes of n-grams of all items, ascending, and the places where they begin. The function length
-// returns the n of an item.
+// sortedGrams returns the hashes of n-grams of all items, ascending, and the places where they begin. The function
+// length returns the n of an item.
 func (x *Items) sortedGrams(threads int, length func(*Item) int) (hashes []uint64, places []uint32) {
 	var keys []uint64
 	var begins []uint32

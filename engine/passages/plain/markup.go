@@ -126,8 +126,8 @@ func (r *Reader) linkBegin(offset int) int {
 	return 0
 }
 
-// linkEnd returns the length of the end of a link at the beginning of a text: "](", an address, and ")". It returns 0 if
-// there is no address, because an index in a program is no link.
+// linkEnd returns the length of the end of a link at the beginning of a text: "](", an address, and ")". It returns 0
+// if there is no address, because an index in a program is no link.
 func linkEnd(text string) int {
 	text = text[:min(len(text), linkMax)]
 	if !strings.HasPrefix(text, "](") {

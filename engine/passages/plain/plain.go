@@ -15,9 +15,9 @@
 //
 // # Wrapped lines
 //
-// A line end becomes a space if the line, with the next word, has at least half of the length of the longest line of its
-// paragraph, and the next line is no list item. Between two characters of a script without spaces, and after a hyphen,
-// it becomes nothing.
+// A line end becomes a space if the line, with the next word, has at least half of the length of the longest line of
+// its paragraph, and the next line is no list item. Between two characters of a script without spaces, and after a
+// hyphen, it becomes nothing.
 //
 // # Cost
 //

@@ -34,8 +34,8 @@ func (d *Disk) Take(path string) (*memory.Buffer[uint8], error) {
 	return b, nil
 }
 
-// Reserve reserves memory for a file of that many bytes on a disk in memory, so that it grows without copies. Only written
-// pages take memory. Commit releases the rest.
+// Reserve reserves memory for a file of that many bytes on a disk in memory, so that it grows without copies. Only
+// written pages take memory. Commit releases the rest.
 func (f *File) Reserve(bytes uint64) error {
 	if f.memory == nil || bytes <= uint64(len(f.memory.Data)) {
 		return nil

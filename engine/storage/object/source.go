@@ -59,7 +59,8 @@ func versionOf(header http.Header) string {
 	return header.Get("Last-Modified")
 }
 
-// open requests the bytes [start, end), or all from start on if end is -1. It skips bytes if the service ignores ranges.
+// open requests the bytes [start, end), or all from start on if end is -1. It skips bytes if the service ignores
+// ranges.
 func (o *Object) open(start, end int64) (io.ReadCloser, error) {
 	answer, err := o.get(start, end)
 	if minio.ToErrorResponse(err).Code == minio.PreconditionFailed {

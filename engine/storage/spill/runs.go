@@ -105,8 +105,8 @@ func (s *Runs[R]) mergeRuns(runs []*Run[R], lists [][]R) (*Run[R], error) {
 	return run, errors.Join(err, errAppend, run.Append(buffer))
 }
 
-// Merge yields all spilled records and the records of lists in memory in order, without duplicates. Each list must be in
-// order. After an error it yields nothing more.
+// Merge yields all spilled records and the records of lists in memory in order, without duplicates. Each list must be
+// in order. After an error it yields nothing more.
 func (s *Runs[R]) Merge(lists [][]R) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		m, err := merge(s.runs, s.bufferBytes, lists)

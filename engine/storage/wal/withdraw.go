@@ -24,8 +24,8 @@ func (l *Log) Failing() bool { return l.failing.Load() }
 // may be acknowledged.
 //
 // The record replacement replaces the withdrawn ones, so that all others keep their positions. The owner ignores it.
-// Sync of a withdrawn record fails with [ErrWithdrawn], even after [Log.Resume]. No record may be appended meanwhile. If
-// no call failed, or a sync failed so that the state of the file is unknown, Withdraw does nothing and ok is false.
+// Sync of a withdrawn record fails with [ErrWithdrawn], even after [Log.Resume]. No record may be appended meanwhile.
+// If no call failed, or a sync failed so that the state of the file is unknown, Withdraw does nothing and ok is false.
 func (l *Log) Withdraw(replacement []byte, yield func(record []byte)) (last Position, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

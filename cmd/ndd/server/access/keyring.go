@@ -67,8 +67,8 @@ type Refusal struct {
 	Why    string // message, without any token
 }
 
-// Authorize returns the role of the client of a request. It also returns a [Refusal] if the role is below the minimum. A
-// nil Keyring gives every client the role Admin.
+// Authorize returns the role of the client of a request. It also returns a [Refusal] if the role is below the minimum.
+// A nil Keyring gives every client the role Admin.
 func (k *Keyring) Authorize(r *http.Request, minimum Role) (role Role, no *Refusal) {
 	if k == nil {
 		return Admin, nil

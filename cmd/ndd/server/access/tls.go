@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// A TLS has the server's certificate and key. It reads the files again when they have changed. It is safe for concurrent
-// use.
+// A TLS has the server's certificate and key. It reads the files again when they have changed. It is safe for
+// concurrent use.
 type TLS struct {
 	cert, key string
 	current   atomic.Pointer[tls.Config]

@@ -27,14 +27,14 @@ import (
 //	decisions.tsv   file | bytes | content | documents | length | check   for each input file, in order
 //	decisions.rows  step | hash of the ID | cuts | ...                    for each document of them, in the same order
 //
-// bytes is the size of the file, and content the checksum of its units. They are empty if they are unknown. documents is
-// the number of documents that are dropped or cut, and length the number of their bytes in decisions.rows. check is the
-// hash of the other columns and of these bytes, so that a share detects damage in what it reads.
+// bytes is the size of the file, and content the checksum of its units. They are empty if they are unknown. documents
+// is the number of documents that are dropped or cut, and length the number of their bytes in decisions.rows. check is
+// the hash of the other columns and of these bytes, so that a share detects damage in what it reads.
 //
-// step is the row minus that of the document before in the file. The hash is a little-endian uint64, and never 0. cuts is
-// the number of ranges that are cut out of the text, 0 if the document is dropped. If it is not 0, it is followed by
-// a hash of the text like that of the ID, and for each cut by two numbers: the bytes since the cut before, and its length.
-// step, cuts and the numbers of cuts are uvarints.
+// step is the row minus that of the document before in the file. The hash is a little-endian uint64, and never 0. cuts
+// is the number of ranges that are cut out of the text, 0 if the document is dropped. If it is not 0, it is followed by
+// a hash of the text like that of the ID, and for each cut by two numbers: the bytes since the cut before, and its
+// length. step, cuts and the numbers of cuts are uvarints.
 const (
 	FilesName = "decisions.tsv"
 	RowsName  = "decisions.rows"

@@ -58,8 +58,8 @@ func (h head) class() int      { return int(h >> 27 & 31) }
 func (h head) n() int          { return int(h & (1<<27 - 1)) }
 func (h head) room() int       { return 4 << h.class() }
 
-// newBlocks returns empty blocks for a memtable of docs documents. With K = 7 they have 8 bits, and a query compares one
-// fingerprint of 32. With K = 8 they have 7 bits, and it compares one of 14.
+// newBlocks returns empty blocks for a memtable of docs documents. With K = 7 they have 8 bits, and a query compares
+// one fingerprint of 32. With K = 8 they have 7 bits, and it compares one of 14.
 func newBlocks(K, docs int) *blocks {
 	width := min(64/(K+1), 16, max(bits.Len(uint(docs/16)), 4))
 	b := &blocks{mask: 1<<width - 1, swaps: newSwaps(width)}

@@ -47,8 +47,8 @@ func (p *pages) Len() int { return int(p.n.Load()) }
 // page returns the page of a row, nil if it has none yet, and its index in the page.
 func (p *pages) page(row int) (*page, int) { return p.list[row/pageDocs].Load(), row % pageDocs }
 
-// EachPage calls yield with the fingerprints of rows [first, limit), page by page, and the first row of each page, until
-// yield returns false.
+// EachPage calls yield with the fingerprints of rows [first, limit), page by page, and the first row of each page,
+// until yield returns false.
 func (p *pages) EachPage(first, limit int, yield func(row int, fingerprints []uint64) bool) {
 	for first < limit {
 		end := min(limit, first-first%pageDocs+pageDocs)
@@ -60,9 +60,10 @@ func (p *pages) EachPage(first, limit int, yield func(row int, fingerprints []ui
 }
 
 // A rowIndex finds the rows of a memtable that are near a query. The newest rows are not in blocks yet. Under the
-// writer's lock, a row is written after the previous one, usually to a cached line. When enough rows have come together,
-// a caller moves them into blocks after it has released the lock: to four buckets each, in a hundred megabytes, with
-// misses that overlap. A search reads from the blocks the rows that were there when it began, and scans the others:
+// writer's lock, a row is written after the previous one, usually to a cached line. When enough rows have come
+// together, a caller moves them into blocks after it has released the lock: to four buckets each, in a hundred
+// megabytes, with misses that overlap. A search reads from the blocks the rows that were there when it began, and scans
+// the others:
 //
 //	rows     0 ............................ blocks.rows ........... n
 //	         in blocks                      some are on their way

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestIndexRepeated indexes one ID many times: only its first row may take a slot, or else each row would look for space
-// behind all earlier ones.
+// TestIndexRepeated indexes one ID many times: only its first row may take a slot, or else each row would look for
+// space behind all earlier ones.
 func TestIndexRepeated(t *testing.T) {
 	const n = 100
 	ids := func(yield func(string, error) bool) {

@@ -343,8 +343,8 @@ func (c *Searcher) count(w version.View, i int) (n uint64, err error) {
 	return n, err
 }
 
-// eachDoc calls yield with the documents of matches [first, end), which have one fingerprint, and their similarities, in
-// ascending order, until yield returns false.
+// eachDoc calls yield with the documents of matches [first, end), which have one fingerprint, and their similarities,
+// in ascending order, until yield returns false.
 func (c *Searcher) eachDoc(w version.View, first, end int, yield func(rows.DocID, float32) bool) error {
 	for i := first; i < end; i++ {
 		if ok, err := c.docsOf(w, i, yield); err != nil || !ok {

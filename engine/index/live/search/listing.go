@@ -36,8 +36,8 @@ const (
 // without a sketch the zero sketch. TTL and OnConflict are not set.
 //
 // A segment finds the documents of a fingerprint, but not the fingerprint of a document. So Documents reads all of one
-// table for some documents at a time (see [segment.Segment.ReadFingerprints]). For these it reserves 9 bytes each from the
-// budget: at most half of the free memory, and at least 9 MiB for a segment of a million documents. With a gigabyte
+// table for some documents at a time (see [segment.Segment.ReadFingerprints]). For these it reserves 9 bytes each from
+// the budget: at most half of the free memory, and at least 9 MiB for a segment of a million documents. With a gigabyte
 // free, each pass lists about 60 million documents. A document takes some tenths of a microsecond, and each pass 10 ns
 // per document of the segment.
 //
