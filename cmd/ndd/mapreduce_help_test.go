@@ -131,7 +131,7 @@ bash dedup in work4 out4 >messages 2>&1 || status=$?
 [ $status = 4 ]
 tail -n 1 out4/1
 tail -n 1 messages`)
-	if err != nil || !strings.Contains(out, `no field "body"`) || !strings.HasSuffix(out, "{broken\nndd: done in part: maps skipped 1 bad records\n") {
+	if err != nil || !strings.Contains(out, `no field "body"`) || !strings.HasSuffix(out, "{broken\nndd: done in part: bad records that maps skipped: 1\n") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

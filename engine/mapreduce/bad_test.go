@@ -188,13 +188,13 @@ func TestSkipped(t *testing.T) {
 	l.options.MaxBad = 3
 	documents := l.run(mapreduce.Fingerprint{Recipe: simhash.Default(), Sketches: true}, []string{jsonLines(30) + "{broken\n", jsonLines(40) + "{\n{\n"})
 	_, err := step(t, mapreduce.Collect, l.run(mapreduce.Pairs{K: 3}, l.cut(documents)), func(o *mapreduce.Options) { o.Rows = mapreduce.PairRows })
-	wantError(t, err, mapreduce.ErrSkipped, "maps skipped 3 bad records")
+	wantError(t, err, mapreduce.ErrSkipped, "bad records that maps skipped: 3")
 	round := l.run(mapreduce.Dedup{}, l.cut(documents))
 	for range 20 {
 		round = l.run(mapreduce.Dedup{}, l.cut(round+l.run(mapreduce.Pairs{K: 3}, l.cut(round))))
 	}
 	_, err = step(t, mapreduce.Collect, round, func(o *mapreduce.Options) { o.Rows = mapreduce.DropRows })
-	wantError(t, err, mapreduce.ErrSkipped, "maps skipped 3 bad records")
+	wantError(t, err, mapreduce.ErrSkipped, "bad records that maps skipped: 3")
 }
 
 // TestOtherRecipe checks that queries, files and parts of other recipes are refused.

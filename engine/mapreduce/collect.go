@@ -27,7 +27,7 @@ func Collect(ctx context.Context, o Options) error {
 	bad := int64(0)
 	err := run(ctx, o, "collect", "", collect, func(t *task) error { bad = t.results.Bad; return nil })
 	if err == nil && bad > 0 {
-		err = fmt.Errorf("%w: maps skipped %d bad records", ErrSkipped, bad)
+		err = fmt.Errorf("%w: bad records that maps skipped: %d", ErrSkipped, bad)
 	}
 	return err
 }

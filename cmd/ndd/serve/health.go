@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,6 +68,9 @@ func askHealth(ctx context.Context, out io.Writer, target string, timeout time.D
 	answer, err := client.Do(r)
 	if errors.As(err, new(x509.UnknownAuthorityError)) {
 		return fmt.Errorf("%w; the environment variable SSL_CERT_FILE names a file of its certificate", err)
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("%s: no server accepts connections there: start one with ndd serve, or give its URL", u)
 	}
 	if err != nil {
 		return err

@@ -59,6 +59,10 @@ func (r *Request) check() error {
 			r.Fingerprints, uint64(FingerprintsMax))
 	case r.Tables < 0 || r.Tables > permute.MaxTables:
 		return fmt.Errorf("%d tables: must be 1 to %d", r.Tables, permute.MaxTables)
+	case r.IDs != "" && r.IDs != IDsNone && r.IDs != IDsRows && r.IDs != IDsNames:
+		return fmt.Errorf("ids %q: must be %s, %s or %s", r.IDs, IDsNone, IDsRows, IDsNames)
+	case r.Purpose != "" && r.Purpose != Online && r.Purpose != Batch:
+		return fmt.Errorf("purpose %q: must be %s or %s", r.Purpose, Online, Batch)
 	case r.Layout != "" && !slices.ContainsFunc(models, func(md model) bool { return md.layout() == r.Layout }):
 		return fmt.Errorf("unknown layout %q", r.Layout)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -90,8 +91,8 @@ const (
 )
 
 // ask requests bytes from a web server. It tries again if the server is busy or not reachable.
-func (s *Store) ask(ctx context.Context, url string, start, end int64) (answer *http.Response, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+func (s *Store) ask(ctx context.Context, address string, start, end int64) (answer *http.Response, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +117,8 @@ func (s *Store) ask(ctx context.Context, url string, start, end int64) (answer *
 			if err = errors.New(answer.Status); c < 500 && c != http.StatusTooManyRequests && c != http.StatusRequestTimeout {
 				return nil, err
 			}
+		} else if request := new(url.Error); errors.As(err, &request) {
+			err = request.Err // the caller names the address
 		}
 	}
 	return nil, fmt.Errorf("%w (tried %d times)", err, attemptsMax)
