@@ -1,10 +1,9 @@
 package server
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
-	"strconv"
 
 	"example.org/ndd/cmd/ndd/server/access"
 	"example.org/ndd/cmd/ndd/server/admit"
@@ -39,12 +38,16 @@ type call struct {
 	memory     *admit.Transfer // pays for the answer
 }
 
-// place returns the place of a field for messages: its parameter, if there is one, or else the body.
+// place returns the place of a field for messages: the body, if it has the field, or else the parameter.
 func (c *call) place(field string) string {
-	if bytes.Contains(c.parameters, []byte(strconv.Quote(field)+":")) {
-		return "query." + field
+	var body map[string]json.RawMessage
+	if c.media == mediaJSON {
+		json.Unmarshal(c.body, &body) // it is valid
 	}
-	return "body." + field
+	if _, ok := body[field]; ok {
+		return "body." + field
+	}
+	return "query." + field
 }
 
 // A payload is the body of a request.

@@ -96,6 +96,7 @@ var malformed = []struct {
 	{"/v1/query", "", `{` + print0 + `, "k": 1e12}`, 422, "body.k: expected number <= 1073741824"},
 	{"/v1/query", "", `{` + print0 + `, "k": -1}`, 422, "body.k: k = -1, but the index was built for k from 0 to 3"},
 	{"/v1/query?k=99", "", `{` + print0 + `}`, 422, "query.k: k = 99, but the index was built for k from 0 to 3"},
+	{"/v1/query?k=1", "", `{` + print0 + `, "k": 65}`, 422, "body.k: k = 65, but the index was built for k from 0 to 3"},
 	{"/v1/query?k=x", "", `{` + print0 + `}`, 422, "query.k: expected integer"},
 	{"/v1/query?limit=0", "", `{` + print0 + `}`, 422, "query.limit: expected number >= 1"},
 	{"/v1/query?limi=1", "", `{` + print0 + `}`, 422, "query.limi: unknown query parameter: there are k, limit"},
