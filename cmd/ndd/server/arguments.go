@@ -24,8 +24,9 @@ const (
 	cursorMax    = 19      // maximum digits of a cursor
 )
 
-// Parameters in the URL are fields of the request, like those of a JSON body, which are read after them. So k, limit,
-// ttl and id work with every kind of body, and have one type each.
+// Parameters in the URL are fields of the request, like those of a JSON body, which are read after them. So k, limit, ttl
+// and on_conflict work with every kind of body, and have one type each. The parameter id belongs to a document that is the
+// whole body: documents in JSON have their own.
 
 // readParameters returns the query parameters of a URL as a JSON object, or nil if there are none. Only the parameters
 // in names are allowed, each once.
@@ -127,21 +128,32 @@ func checkID(id string) error {
 	return nil
 }
 
-// distance returns the k of a request, or else the largest k of the index.
+// distance returns the k of a request: from its body, or else from the parameter, or else the largest k of the index.
+// An invalid parameter is a problem even if the body has a k.
 func (c *call) distance(k *bitCount) (int, *problem) {
+	var parameter struct{ K *bitCount }
+	if c.parameters != nil {
+		json.Unmarshal(c.parameters, &parameter) // it is valid
+	}
 	largest := c.index.Design().K
-	if k == nil {
-		return largest, nil
+	within := largest
+	for _, field := range []struct {
+		place string
+		k     *bitCount
+	}{{"query.k", parameter.K}, {"body.k", k}} {
+		if field.k == nil {
+			continue
+		}
+		if within = int(*field.k); within >= 0 && within <= largest {
+			continue
+		}
+		p := fieldProblem(field.place, "k = %d, but the index was built for k from 0 to %d", within, largest)
+		if within > largest && within <= 64 {
+			p.Detail += fmt.Sprintf("; for a larger k, export it with 'ndd export' and build one with 'ndd build -k %d'", within)
+		}
+		return 0, p
 	}
-	within := int(*k)
-	if within >= 0 && within <= largest {
-		return within, nil
-	}
-	p := fieldProblem(c.place("k"), "k = %d, but the index was built for k from 0 to %d", within, largest)
-	if within > largest && within <= 64 {
-		p.Detail += fmt.Sprintf("; for a larger k, export it with 'ndd export' and build one with 'ndd build -k %d'", within)
-	}
-	return 0, p
+	return within, nil
 }
 
 // limitOr returns a limit, or else the argument otherwise.

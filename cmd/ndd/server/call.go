@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"example.org/ndd/cmd/ndd/server/access"
@@ -38,18 +37,6 @@ type call struct {
 	memory     *admit.Transfer // pays for the answer
 }
 
-// place returns the place of a field for messages: the body, if it has the field, or else the parameter.
-func (c *call) place(field string) string {
-	var body map[string]json.RawMessage
-	if c.media == mediaJSON {
-		json.Unmarshal(c.body, &body) // it is valid
-	}
-	if _, ok := body[field]; ok {
-		return "body." + field
-	}
-	return "query." + field
-}
-
 // A payload is the body of a request.
 type payload struct {
 	media       string // one of the media types of the route
@@ -83,6 +70,9 @@ func decoding[T any](handle func(context.Context, *call, *T) (reply, *problem)) 
 		}
 		document, whole := any(in).(interface{ setText(string) })
 		if c.media == mediaJSON {
+			if named, ok := any(in).(interface{ dropID() }); ok {
+				named.dropID()
+			}
 			if err := strict.Read("body", c.body, in); err != nil {
 				return reply{}, mistake(err, whole)
 			}

@@ -49,6 +49,9 @@ type insertRequest struct {
 	OnConflict conflict                 `json:"on_conflict"`
 }
 
+// dropID drops the ID of the parameter, which belongs to a document that is the whole body.
+func (in *insertRequest) dropID() { in.ID = nil }
+
 // A checkRequest is the body of /v1/check-and-insert.
 type checkRequest struct {
 	insertRequest

@@ -216,16 +216,19 @@ func writeSegment(
 	return entry, err
 }
 
-// unique applies the conflict policy to the IDs of an input and returns the number of documents that it drops. A first
-// pass finds the hashes of repeated IDs with an index of all IDs, 11 bytes per document. A second one compares the IDs
-// with such a hash. If conflicts are refused, the error wraps [ErrConflict].
+// unique applies the conflict policy to the IDs of an input and returns the number of documents that it drops. It first
+// finds the hashes of repeated IDs, with 11 bytes per document or, if memory is short, in several passes. One more pass
+// compares the IDs with such a hash. If conflicts are refused, the error wraps [ErrConflict].
 func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.Budget) (dropped uint64, err error) {
 	if in.IDs == nil {
 		return 0, nil
 	}
 	// Find the hashes of IDs that may be repeated.
-	n := uint64(in.Len())
-	reservation, err := b.Reserve("hashes of IDs", rows.IDIndexBytes(n))
+	n, passes := uint64(in.Len()), uint64(1)
+	for rows.RepeatedIDsBytes(n, passes) > b.Free()/2 && n/passes > 1<<16 {
+		passes++
+	}
+	reservation, err := b.Reserve("hashes of IDs", rows.RepeatedIDsBytes(n, passes))
 	if err != nil {
 		return 0, err
 	}
@@ -239,9 +242,7 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 	}
 	var key rows.IDKey
 	rand.Read(key[:]) // never fails
-	repeated := map[uint64]bool{}
-	index, err := rows.IndexIDs(&key, n, ids, func(h uint64) { repeated[h] = true })
-	index.Free()
+	repeated, err := rows.RepeatedIDs(&key, n, passes, ids)
 	if err != nil || len(repeated) == 0 {
 		return 0, err
 	}

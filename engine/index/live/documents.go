@@ -63,7 +63,7 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 			return nil
 		}
 		// Make the index of IDs in memory, and write it.
-		index, err := rows.IndexIDs(key, d.numbers.N, ids, nil)
+		index, err := rows.IndexIDs(key, d.numbers.N, ids)
 		if err != nil {
 			return err
 		}

@@ -90,7 +90,7 @@ func (l *idLookup) indexIDs(s *version.Segment) error {
 	if err != nil {
 		return err
 	}
-	held, err := rows.IndexIDs(&l.key, s.Documents(), list.All(), nil)
+	held, err := rows.IndexIDs(&l.key, s.Documents(), list.All())
 	if err != nil {
 		reservation.Release()
 		return err

@@ -54,6 +54,10 @@ func absence(dir string) error {
 
 // notFolder returns the error for the path of a file.
 func notFolder(path string) error {
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(filepath.Join(dir, manifestName)); err == nil {
+		return fmt.Errorf("%s: is a part of an index: give its folder, %s", path, dir)
+	}
 	kind, known, err := store.Sniff(path)
 	if err != nil {
 		return err

@@ -85,10 +85,8 @@ func (x *IDIndex) Rows(h uint64, yield func(row uint64) bool) {
 	}
 }
 
-// IndexIDs returns an index of n IDs in memory outside the Go heap. It omits documents without an ID. repeated, unless
-// nil, receives the hash of each ID that an earlier row may have, too. The index omits these rows: looking for space
-// behind all of them would take quadratic time.
-func IndexIDs(key *IDKey, n uint64, ids iter.Seq2[string, error], repeated func(h uint64)) (IDIndex, error) {
+// IndexIDs returns an index of n IDs in memory outside the Go heap. It omits documents without an ID.
+func IndexIDs(key *IDKey, n uint64, ids iter.Seq2[string, error]) (IDIndex, error) {
 	buffer, err := memory.Make[uint64](int(IDIndexLen(n)))
 	if err != nil {
 		return IDIndex{}, err
@@ -100,17 +98,49 @@ func IndexIDs(key *IDKey, n uint64, ids iter.Seq2[string, error], repeated func(
 			x.Free()
 			return IDIndex{}, err
 		}
-		h := key.Hash(id)
-		switch {
-		case id == "":
-		case repeated != nil && x.has(h):
-			repeated(h)
-		default:
-			x.add(h, row)
+		if id != "" {
+			x.add(key.Hash(id), row)
 		}
 		row++
 	}
 	return x, nil
+}
+
+// RepeatedIDsBytes returns the memory of RepeatedIDs. The parts of the hashes are nearly equal, because they have a
+// random key.
+func RepeatedIDsBytes(n, passes uint64) uint64 {
+	return IDIndexBytes(min(n, n/passes+n/passes/16+1<<12))
+}
+
+// RepeatedIDs returns the hashes of IDs that may occur several times among n IDs. Each pass reads all IDs and indexes a
+// part of them, by their hashes. An index omits repeated IDs: looking for space behind all of them would take quadratic
+// time, and they might not fit.
+func RepeatedIDs(key *IDKey, n, passes uint64, ids iter.Seq2[string, error]) (map[uint64]bool, error) {
+	buffer, err := memory.Make[uint64](int(RepeatedIDsBytes(n, passes) / 8))
+	if err != nil {
+		return nil, err
+	}
+	defer buffer.Free()
+	repeated := map[uint64]bool{}
+	for pass := range passes {
+		clear(buffer.Data)
+		x, row := NewIDIndex(buffer.Data, n), uint64(0)
+		for id, err := range ids {
+			if err != nil {
+				return nil, err
+			}
+			// The low bits choose the pass, because the high ones choose the slot.
+			if h := key.Hash(id); id != "" && h%passes == pass {
+				if x.has(h) {
+					repeated[h] = true
+				} else {
+					x.add(h, row)
+				}
+			}
+			row++
+		}
+	}
+	return repeated, nil
 }
 
 // Free releases the memory of an index that IndexIDs made.

@@ -1,19 +1,23 @@
 package rows
 
 import (
-	"slices"
+	"fmt"
+	"maps"
 	"testing"
 )
 
-// TestIndexRepeated indexes one ID many times: only its first row may take a slot, or else each row would look for
-// space behind all earlier ones.
-func TestIndexRepeated(t *testing.T) {
-	const n = 100
+// TestRepeatedIDs looks for one ID that occurs many times, and one that occurs twice, in one pass and in several. In
+// several passes, the repetitions outnumber the slots: if each took one, no slot would be free, and the test would not end.
+func TestRepeatedIDs(t *testing.T) {
+	const n = 100_000
 	ids := func(yield func(string, error) bool) {
 		for row := range n {
-			id := [3]string{"often", "", "rare"}[min(row%2, 1)]
-			if row == n-1 {
-				id = "rare"
+			id := "often"
+			switch {
+			case row%2 == 1:
+				id = fmt.Sprint(row % (n - 2)) // the last one is that of row 1
+			case row%4 == 2:
+				id = ""
 			}
 			if !yield(id, nil) {
 				return
@@ -21,26 +25,11 @@ func TestIndexRepeated(t *testing.T) {
 		}
 	}
 	var key IDKey
-	repeated := 0
-	x, err := IndexIDs(&key, n, ids, func(h uint64) {
-		if repeated++; h != key.Hash("often") {
-			t.Errorf("hash %x is repeated", h)
+	want := map[uint64]bool{key.Hash("often"): true, key.Hash("1"): true}
+	for _, passes := range []uint64{1, 2, 25} {
+		got, err := RepeatedIDs(&key, n, passes, ids)
+		if err != nil || !maps.Equal(got, want) {
+			t.Errorf("%d passes: %v, %v; %v is expected", passes, got, err, want)
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Free()
-	used := len(slices.DeleteFunc(slices.Clone(x.Slots), func(s uint64) bool { return s == 0 }))
-	if repeated != n/2-1 || used != 2 {
-		t.Errorf("%d repetitions and %d slots; %d and 2 are expected", repeated, used, n/2-1)
-	}
-	for id, row := range map[string]uint64{"often": 0, "rare": n - 1} {
-		x.Rows(key.Hash(id), func(r uint64) bool {
-			if r != row {
-				t.Errorf("%s is in row %d, expected in row %d", id, r, row)
-			}
-			return true
-		})
 	}
 }
