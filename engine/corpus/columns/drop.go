@@ -152,7 +152,7 @@ func (p *Page) keep(c *pageContent) (rows int, stays []bool) {
 // keepValues returns the values that stay.
 func keepValues(t parquet.Type, v encoding.Values, stays []bool) encoding.Values {
 	data, offsets := v.Data()
-	size, to, n := t.EstimateSize(1), 0, 0
+	size, to, n := sizeOf(t), 0, 0
 	// Strings and booleans have their own layouts. All other values have a fixed size.
 	switch t.Kind() {
 	case parquet.ByteArray:

@@ -106,10 +106,29 @@ func (p *packedPage) decode(entries int32) (c pageContent, err error) {
 	return c, err
 }
 
+// sizeOf returns the size of a value in decoded form, 0 for strings and booleans. The library's EstimateSize is that of
+// the logical type: 2 for an integer of 16 bits, which takes 4.
+func sizeOf(t parquet.Type) int {
+	switch t.Kind() {
+	case parquet.Int32, parquet.Float:
+		return 4
+	case parquet.Int64, parquet.Double:
+		return 8
+	case parquet.Int96:
+		return 12
+	case parquet.FixedLenByteArray:
+		return t.Length()
+	}
+	return 0
+}
+
 // firstValues returns the first n of some decoded values. It is an error if there are fewer.
 func firstValues(t parquet.Type, values encoding.Values, n int) (encoding.Values, error) {
 	data, offsets := values.Data()
-	size := t.EstimateSize(n)
+	size := n * sizeOf(t)
+	if t.Kind() == parquet.Boolean {
+		size = (n + 7) / 8
+	}
 	switch isBytes := t.Kind() == parquet.ByteArray; {
 	case isBytes && n == 0:
 		return t.NewValues(nil, []uint32{0}), nil

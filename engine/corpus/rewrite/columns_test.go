@@ -290,6 +290,9 @@ type encodingsRow struct {
 	Flags  []bool     `parquet:"flags,list"`
 	UUID   [16]byte   `parquet:"uuid,uuid"`
 	Spans  [][]string `parquet:"spans,list"`
+	Tiny   int8       `parquet:"tiny"` // 4 bytes each in a page, as Small and Port
+	Small  int16      `parquet:"small,dict"`
+	Port   *uint16    `parquet:"port"`
 }
 
 // TestCopyEncodings drops rows, in pages of every encoding, compression and version.
@@ -299,9 +302,10 @@ func TestCopyEncodings(t *testing.T) {
 	for i := range 300 {
 		text := fmt.Sprint("text ", i)
 		r := encodingsRow{Plain: text, Dict: fmt.Sprint("entry ", i%50), Delta: text, Number: int64(i * i), Split: float64(i) / 3,
-			Flag: i%3 == 0, UUID: [16]byte{byte(i)}}
+			Flag: i%3 == 0, UUID: [16]byte{byte(i)}, Tiny: int8(i), Small: int16(i * 100)}
 		if i%5 > 0 {
-			r.Maybe, r.Length = &text, text
+			port := uint16(i * 200)
+			r.Maybe, r.Length, r.Port = &text, text, &port
 		}
 		for k := range i % 4 {
 			r.Flags = append(r.Flags, k > 1)
