@@ -149,10 +149,13 @@ func (p *packedPage) dictionary() (values encoding.Values, err error) {
 		return values, err
 	}
 	t := p.leaf.Type()
-	if values, err = t.Decode(t.NewValues(nil, nil), b.values, &parquet.Plain); err != nil {
+	// Growing memory by doubling costs the system many new pages.
+	n := int(p.header.DictionaryPageHeader.V.NumValues)
+	memory := t.NewValues(make([]byte, 0, len(b.values)), make([]uint32, 0, n+1))
+	if values, err = t.Decode(memory, b.values, &parquet.Plain); err != nil {
 		return values, err
 	}
-	return firstValues(t, values, int(p.header.DictionaryPageHeader.V.NumValues))
+	return firstValues(t, values, n)
 }
 
 // levelsOf decodes the levels of n values, nil if they have no bits.
